@@ -1,0 +1,40 @@
+"""Time for the loop: the system's, and one that tests move by hand."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+__all__ = ["FakeClock", "SystemClock"]
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def monotonic(self) -> float:
+        """Seconds on the monotonic clock."""
+        return time.monotonic()
+
+    def now(self) -> datetime:
+        """The time of day in UTC."""
+        return datetime.now(UTC)
+
+
+class FakeClock:
+    """A clock that stands still until ``advance`` is called."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._start = start
+        self._elapsed = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds since it was made."""
+        return self._elapsed
+
+    def now(self) -> datetime:
+        """Its start plus what was advanced."""
+        return self._start + timedelta(seconds=self._elapsed)
+
+    def advance(self, seconds: float) -> None:
+        """Move forward."""
+        self._elapsed += seconds

@@ -1,0 +1,208 @@
+"""Everything this package raises on purpose.
+
+::
+
+    HarnessError                          exit 70, a bug of ours unless a subclass says better
+    ├── InputError                        exit 4, something given to us cannot be used
+    │   ├── UsageError                    options that contradict each other, a missing option
+    │   ├── CatalogError                  an unknown name; lists what exists
+    │   ├── ScenarioError                 a scenario file; file, line, key, what is allowed
+    │   ├── ScriptError                   a script file or a script that cannot be used
+    │   ├── ConfigError                   harness.toml or --set
+    │   ├── MissingKeyError               an API key's environment variable is not set
+    │   ├── PlaneMissingError             a control plane is not installed; carries the line to type
+    │   ├── ProvisionError                a control plane cannot be installed or is damaged
+    │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
+    │   └── StoreError                    a run folder that cannot be written or read
+    ├── NothingSelectedError              exit 5
+    ├── InterruptedRunError               exit 130, resumable
+    ├── RedactionError                    exit 70, a text that must not be written was about to be
+    └── EpisodeError                      ends one episode with an outcome; never ends a run
+        ├── ProviderError                 failed/model_error (or a judged ending, by category)
+        ├── ScriptExhaustedError          failed/script_exhausted
+        ├── SetupRejectedError            rejected/setup_rejected
+        ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
+        └── ClassifierError               not judged; a classifier raised
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+__all__ = [
+    "CatalogError",
+    "ClassifierError",
+    "ConfigError",
+    "ControlPlaneError",
+    "EnvironmentProblem",
+    "EpisodeError",
+    "HarnessError",
+    "InputError",
+    "InterruptedRunError",
+    "MissingKeyError",
+    "NothingSelectedError",
+    "PlaneMissingError",
+    "ProviderCategory",
+    "ProviderError",
+    "ProvisionError",
+    "RedactionError",
+    "ScenarioError",
+    "ScriptError",
+    "ScriptExhaustedError",
+    "SetupRejectedError",
+    "StoreError",
+    "UsageError",
+]
+
+ProviderCategory = Literal[
+    "rate_limited",
+    "overloaded",
+    "server_error",
+    "connection_lost",
+    "stream_incomplete",
+    "timeout",
+    "quota_exhausted",
+    "auth",
+    "invalid_request",
+    "model_not_found",
+    "bad_response",
+    "content_filter",
+    "malformed_tool_call",
+]
+
+
+class HarnessError(Exception):
+    """Root of everything raised on purpose. ``str(error)`` is one clear line."""
+
+    exit_code: ClassVar[int] = 70
+
+
+class InputError(HarnessError):
+    """Something given to us cannot be used."""
+
+    exit_code = 4
+
+
+class UsageError(InputError):
+    """Options that contradict each other, or one that is missing."""
+
+
+class CatalogError(InputError):
+    """An unknown name. ``known`` lists what exists, in order."""
+
+    def __init__(self, what: str, name: str, known: tuple[str, ...]) -> None:
+        self.what, self.name, self.known = what, name, known
+        listed = ", ".join(known) if known else "none"
+        super().__init__(f"unknown {what} {name!r}; there are: {listed}")
+
+
+class ScenarioError(InputError):
+    """A scenario file that cannot be used: where (file, line, key), what, and what is allowed there."""
+
+    def __init__(
+        self, path: Path | str, problem: str, *, line: int | None = None, key: str = "", allowed: str = ""
+    ) -> None:
+        self.path, self.problem, self.line, self.key, self.allowed = str(path), problem, line, key, allowed
+        place = self.path if line is None else f"{self.path}:{line}"
+        text = f"{place}: {key}: {problem}" if key else f"{place}: {problem}"
+        super().__init__(f"{text}; allowed: {allowed}" if allowed else text)
+
+
+class ScriptError(InputError):
+    """A script that cannot be used."""
+
+
+class ConfigError(InputError):
+    """``harness.toml`` or ``--set`` says something that cannot be used."""
+
+
+class MissingKeyError(InputError):
+    """The environment variable that should hold an API key is not set. Only its name is ever known here."""
+
+    def __init__(self, actor: str, variable: str) -> None:
+        self.actor, self.variable = actor, variable
+        super().__init__(f"actor {actor!r} needs an API key: set the environment variable {variable}")
+
+
+class PlaneMissingError(InputError):
+    """A control plane that a scenario needs is not installed."""
+
+    def __init__(self, plane: str, home: Path | str) -> None:
+        self.plane = plane
+        super().__init__(f"control plane {plane} is not installed under {home}; type: harness plane install {plane}")
+
+
+class ProvisionError(InputError):
+    """A control plane cannot be installed, or what is installed is damaged."""
+
+
+class EnvironmentProblem(InputError):  # noqa: N818  (an everyday word reads better in the one line people see)
+    """A program or platform feature that is needed is not there."""
+
+
+class StoreError(InputError):
+    """A run folder cannot be written or read."""
+
+
+class NothingSelectedError(HarnessError):
+    """The selection is empty."""
+
+    exit_code = 5
+
+
+class InterruptedRunError(HarnessError):
+    """The run was stopped by Ctrl-C or SIGTERM; what was finished is kept."""
+
+    exit_code = 130
+
+
+class RedactionError(HarnessError):
+    """A text that must not be written was about to be written. The text itself is never part of the message."""
+
+
+class EpisodeError(HarnessError):
+    """Ends one episode with an outcome; never ends a run."""
+
+
+class ProviderError(EpisodeError):
+    """A model call that gave no usable reply.
+
+    ``category`` decides what follows; ``retryable`` says whether the same request may be sent again (nothing was
+    delivered); ``retry_after_s`` is in seconds. ``message`` is ours: no provider text, header or key enters it.
+    """
+
+    def __init__(
+        self,
+        category: ProviderCategory,
+        message: str,
+        *,
+        retryable: bool = False,
+        http_status: int | None = None,
+        provider_code: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        self.category: ProviderCategory = category
+        self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{category}: {message}")
+
+
+class ScriptExhaustedError(EpisodeError):
+    """A scripted actor has no answer left, or one that cannot be made. ``position`` counts answers from 0."""
+
+    def __init__(self, position: int, problem: str = "the script has no answer left") -> None:
+        self.position = position
+        super().__init__(f"answer {position + 1}: {problem}")
+
+
+class SetupRejectedError(EpisodeError):
+    """The world of an episode could not be made, or a value of the scenario could not be resolved at open."""
+
+
+class ControlPlaneError(EpisodeError):
+    """The control plane could not be run at all (not: it answered with an error)."""
+
+
+class ClassifierError(EpisodeError):
+    """A classifier raised; the episode is not judged."""

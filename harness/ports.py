@@ -1,0 +1,135 @@
+"""All seams in one file: what can be swapped, and what each must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from harness.schema.actor import ActorIdentity
+from harness.schema.message import ModelRequest, Reply
+from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
+from harness.schema.run import RunView
+
+__all__ = [
+    "Actor",
+    "Clock",
+    "ControlPlane",
+    "Executor",
+    "Provider",
+    "Reporter",
+    "TurnContext",
+    "WireResponse",
+]
+
+
+class Clock(Protocol):
+    """Time, as the loop sees it."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+    def now(self) -> datetime:
+        """The time of day, with zone."""
+
+
+class Executor(Protocol):
+    """Runs one command: own process group, time and output bounded, grandchildren killed."""
+
+    def run(self, command: ProcessCommand) -> Completed:
+        """Run to the end or the bound. Raises ControlPlaneError where nothing could be started."""
+
+    def close(self) -> None:
+        """End whatever is still alive; idempotent."""
+
+
+class ControlPlane(Protocol):
+    """The real system, opened on one workspace."""
+
+    @property
+    def identity(self) -> PlaneIdentity:
+        """Which one it is."""
+
+    def invoke(self, args: Sequence[str], *, timeout_s: float, output_bytes: int) -> Completed:
+        """One call; ``args`` come after the program's name. Raises ControlPlaneError where it could not start."""
+
+    def close(self) -> None:
+        """Release what was opened; idempotent."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireResponse:
+    """One HTTP answer as it arrived; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Provider(Protocol):
+    """One wire dialect: a pure codec both ways."""
+
+    @property
+    def name(self) -> str:
+        """As in ``PROVIDER/MODEL``."""
+
+    @property
+    def path(self) -> str:
+        """Path below the base URL that requests go to."""
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """Request headers, credentials included where ``key`` is given."""
+
+    def encode_request(self, request: ModelRequest) -> bytes:
+        """The body to send."""
+
+    def decode_reply(self, response: WireResponse) -> Reply:
+        """The reply in an answer. Raises ProviderError where there is none."""
+
+    def encode_reply(self, reply: Reply) -> bytes:
+        """The body a provider would send for this reply; ``decode_reply`` gives it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What an actor may use besides the request.
+
+    ``turn`` counts from 1. ``deadline_s`` bounds the call, in seconds. ``cancelled`` may be asked from any thread.
+    ``substitute`` replaces the scenario's placeholders in a text; raises ScriptExhaustedError where one that is
+    declared cannot be resolved yet.
+    """
+
+    turn: int
+    deadline_s: float
+    cancelled: Callable[[], bool]
+    substitute: Callable[[str], str]
+
+
+class Actor(Protocol):
+    """Takes the next turn: scripted, recorded or live. One object serves one episode."""
+
+    @property
+    def identity(self) -> ActorIdentity:
+        """As receipts name it."""
+
+    def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
+        """The next reply. Raises ProviderError or ScriptExhaustedError."""
+
+    def close(self) -> None:
+        """Release connections; idempotent."""
+
+
+class Reporter(Protocol):
+    """Renders a run to one file."""
+
+    @property
+    def name(self) -> str:
+        """As in ``--report NAME``."""
+
+    @property
+    def filename(self) -> str:
+        """Name of the file in the run folder."""
+
+    def render(self, view: RunView) -> str:
+        """The whole file, UTF-8 text."""

@@ -1,0 +1,1 @@
+"""Values that cross a stage or a file boundary: frozen, strict, closed; no I/O."""

@@ -1,0 +1,31 @@
+"""Who takes the turns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from harness.schema.base import Digest, Frozen
+from harness.schema.message import GenerationSettings
+from harness.schema.script import Script
+
+__all__ = ["ActorIdentity", "ActorSpec"]
+
+
+class ActorIdentity(Frozen):
+    """An actor as receipts name it. ``digest`` covers script or provider, model, address and settings."""
+
+    ref: str
+    kind: Literal["script", "recorded", "live"]
+    provider: str | None = None
+    model: str | None = None
+    settings: GenerationSettings | None = None
+    digest: Digest
+
+
+class ActorSpec(Frozen):
+    """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only."""
+
+    identity: ActorIdentity
+    script: Script | None = None
+    base_url: str | None = None
+    key_env: str | None = None

@@ -1,0 +1,139 @@
+"""One command text, parsed once: this value feeds verdict, execution and redacted shape alike."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.schema.base import Frozen
+
+__all__ = [
+    "CallPlan",
+    "CallSpec",
+    "ClockPlan",
+    "CommandShape",
+    "GrammarContext",
+    "ParsedCommand",
+    "ReadPlan",
+    "Refusal",
+    "Segment",
+    "TargetRole",
+]
+
+#: Why a call of the program keeps its kind but is not run.
+Refusal = Literal[
+    "text_before",
+    "text_after",
+    "operator_in_value",
+    "expansion",
+    "unknown_path",
+    "unknown_option",
+    "repeated_option",
+    "missing_value",
+    "path_outside",
+    "unparseable",
+]
+
+TargetRole = Literal["content", "metadata", "other"]
+
+
+class CallSpec(Frozen):
+    """How a call of the control plane's program is rebuilt before it runs.
+
+    ``allow`` lists, per call path (``"quota should-run"``), the options that may be passed, without dashes. ``set``
+    replaces the value of an option that is present; ``many`` may be repeated; ``flags`` take no value; the values of
+    ``inside`` are paths that must stay in the workspace. ``volatile`` are JSON pointers into answers whose values
+    may differ between two identical runs (at most 8).
+    """
+
+    program: str = "loopx"
+    allow: dict[str, tuple[str, ...]]
+    set: dict[str, str] = {}
+    many: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    volatile: tuple[str, ...] = Field(default=(), max_length=8)
+
+
+class GrammarContext(Frozen):
+    """What a grammar must know of the world to read a command.
+
+    ``roots`` maps root names to absolute, symlink-free directories; ``cwd`` is the root commands run in; ``readable``
+    are the roots that listings (``ls``, ``find``, ``cd``) may name besides ``cwd``. ``content`` and ``metadata`` are
+    workspace paths (``project/fixture/a.json``) with those roles; every other file has the role ``other``.
+    """
+
+    profile: str
+    roots: dict[str, str]
+    cwd: str
+    readable: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+    call: CallSpec | None = None
+
+
+class Segment(Frozen):
+    """One simple command of a read plan, rebuilt.
+
+    ``operator`` joins it to what stands before (the first has ``;``). ``argv`` holds absolute paths only.
+    ``target`` is the workspace path of the one file read (``project/fixture/a.json``), None for listings.
+    ``line_limit`` keeps that many first lines of the output. ``quiet`` drops standard error.
+    """
+
+    operator: Literal[";", "&&", "||"]
+    argv: tuple[str, ...]
+    target: str | None = None
+    role: TargetRole | None = None
+    line_limit: int | None = None
+    quiet: bool = False
+
+
+class ReadPlan(Frozen):
+    """A bounded sequence of reads. ``role``: other if any target is other, else content if any is, else metadata."""
+
+    segments: tuple[Segment, ...]
+    role: TargetRole
+
+
+class ClockPlan(Frozen):
+    """A question for the time."""
+
+    utc: bool
+
+
+class CallPlan(Frozen):
+    """A call of the program as a reader would find it, and as it may be run.
+
+    ``tokens`` is everything after the program token. ``argv`` is the invocation rebuilt from the allow-list, without
+    the program, or None where ``refused`` says why it is not run. ``path`` is the call path (``quota should-run``).
+    """
+
+    tokens: tuple[str, ...]
+    path: str | None = None
+    argv: tuple[str, ...] | None = None
+    refused: Refusal | None = None
+
+
+class CommandShape(Frozen):
+    """What may be told of a command in a receipt: counts and yes/no only."""
+
+    parseable: bool
+    tokens: int = Field(ge=0, le=8, description="number of tokens, 8 for eight or more")
+    family: Literal["call", "clock", "content", "metadata", "other", "unknown"]
+    segments: int = Field(ge=0, le=9, description="number of simple commands, 9 for nine or more")
+    multiline: bool
+    pipe: bool
+    redirect: bool
+    conditional: bool
+    expansion: bool
+    names_content_target: bool
+
+
+class ParsedCommand(Frozen):
+    """Every way one text can be read; a kind's matcher says which one counts."""
+
+    call: CallPlan | None = None
+    clock: ClockPlan | None = None
+    reads: ReadPlan | None = None
+    shape: CommandShape

@@ -1,0 +1,32 @@
+"""State of the workspace before and after, and what changed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from harness.schema.base import Digest, Frozen
+
+__all__ = ["Change", "Entry", "StateDigest"]
+
+
+class Entry(Frozen):
+    """One path. ``digest`` is over a file's bytes or a link's target; None for directories and special files."""
+
+    path: str
+    type: Literal["file", "directory", "link", "other"]
+    mode: int
+    digest: Digest | None = None
+
+
+class StateDigest(Frozen):
+    """All paths below a workspace, sorted, relative (``project/fixture/a.json``), and one digest over them."""
+
+    entries: tuple[Entry, ...]
+    digest: Digest
+
+
+class Change(Frozen):
+    """One difference between two states."""
+
+    path: str
+    change: Literal["added", "removed", "modified"]

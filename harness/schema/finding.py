@@ -1,0 +1,36 @@
+"""A finding before redaction: never written anywhere."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from harness.schema.base import Frozen, JsonValue
+from harness.schema.name import Code, Fact, KindName, Pointer
+
+__all__ = ["Judgement", "Proposal", "RawFinding"]
+
+
+class RawFinding(Frozen):
+    """One thing that was found wrong. ``missing`` tells an absent value from JSON null in ``got``."""
+
+    code: Code
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome"]
+    pointer: Pointer | None = None
+    expected: JsonValue = None
+    got: JsonValue = None
+    missing: bool = False
+
+
+class Proposal(Frozen):
+    """A call as proposed: its kind (None: of no kind) and the code of the rule it breaks, if any. Pure, repeatable."""
+
+    kind: KindName | None
+    code: Code | None = None
+
+
+class Judgement(Frozen):
+    """A result as judged: no code means that it holds; then ``sets`` are the facts that become true."""
+
+    code: Code | None = None
+    findings: tuple[RawFinding, ...] = ()
+    sets: tuple[Fact, ...] = ()

@@ -1,0 +1,136 @@
+"""A conversation, one request for its next turn, and the reply."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.schema.base import Frozen, JsonValue
+from harness.schema.tool import ToolCall, ToolSpec
+
+__all__ = [
+    "AssistantMessage",
+    "FinishReason",
+    "GenerationSettings",
+    "Message",
+    "ModelRequest",
+    "Quirk",
+    "Reply",
+    "SystemMessage",
+    "ToolMessage",
+    "Usage",
+    "UserMessage",
+]
+
+#: Why a reply ended, in our words; the provider's own word is kept beside it.
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error", "unknown"]
+
+#: Oddities of an answer that a decoder reports and never repairs silently.
+Quirk = Literal[
+    "arguments_not_string",
+    "empty_arguments",
+    "double_encoded_arguments",
+    "raw_control_chars",
+    "missing_call_id",
+    "duplicate_call_id",
+    "finish_stop_with_tool_calls",
+    "finish_missing",
+    "announced_call_missing",
+    "split_choices",
+    "legacy_function_call",
+    "tool_call_markup_in_text",
+    "missing_index",
+    "index_reused",
+]
+
+
+class Usage(Frozen):
+    """Tokens of one attempt; None is unknown, never zero.
+
+    ``input_tokens`` counts all input, cache reads and writes included; ``output_tokens`` includes reasoning.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class SystemMessage(Frozen):
+    """Rules the actor works under."""
+
+    role: Literal["system"] = "system"
+    text: str
+
+
+class UserMessage(Frozen):
+    """What is asked."""
+
+    role: Literal["user"] = "user"
+    text: str
+
+
+class AssistantMessage(Frozen):
+    """An earlier reply. ``opaque`` is the provider's own message, sent back verbatim where it is present."""
+
+    role: Literal["assistant"] = "assistant"
+    text: str | None
+    calls: tuple[ToolCall, ...] = ()
+    opaque: JsonValue = None
+
+
+class ToolMessage(Frozen):
+    """The answer to one call."""
+
+    role: Literal["tool"] = "tool"
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+Message = Annotated[SystemMessage | UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]
+
+
+class GenerationSettings(Frozen):
+    """How a live model is asked; part of an actor's identity. None leaves the provider's default."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    thinking: Literal["enabled", "disabled", "auto"] | None = None
+    seed: int | None = None
+    tool_choice: Literal["auto", "required", "none"] | None = None
+    parallel_tool_calls: bool | None = None
+
+
+class ModelRequest(Frozen):
+    """The complete effective request of one turn, without address and credentials."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    settings: GenerationSettings = GenerationSettings()
+
+
+class Reply(Frozen):
+    """One decoded answer.
+
+    ``finish`` is None where no finish was reached; ``finish_word`` is the provider's own word. ``opaque`` is what
+    must be sent back unchanged. ``model`` and ``fingerprint`` are what the provider says answered.
+    """
+
+    text: str | None
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    refusal: str | None = None
+    finish: FinishReason | None
+    finish_word: str | None = None
+    usage: Usage | None = None
+    quirks: tuple[Quirk, ...] = ()
+    opaque: JsonValue = None
+    model: str | None = None
+    fingerprint: str | None = None

@@ -1,0 +1,48 @@
+"""One process to run, and what it did."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from harness.schema.base import Frozen
+
+__all__ = ["Completed", "PlaneIdentity", "ProcessCommand"]
+
+
+class ProcessCommand(Frozen):
+    """``argv`` without a shell, in ``cwd``, with exactly ``env``; bounds in seconds and bytes per stream."""
+
+    argv: tuple[str, ...] = Field(min_length=1)
+    cwd: str
+    env: dict[str, str]
+    timeout_s: float = Field(default=60.0, gt=0)
+    output_bytes: int = Field(default=4_194_304, ge=1)
+
+
+class Completed(Frozen):
+    """How a process ended.
+
+    ``exit_code`` is None where it was killed by ``signal`` or by our time-out. Streams are cut at the bound; the
+    ``*_seen`` counts say how many bytes there really were as far as they were read.
+    """
+
+    exit_code: int | None
+    signal: int | None = None
+    timed_out: bool = False
+    stdout: bytes
+    stderr: bytes
+    stdout_seen: int
+    stderr_seen: int
+
+
+class PlaneIdentity(Frozen):
+    """Which control plane answered: the digest is that of the installed wheel, None for a built-in plane."""
+
+    name: str
+    version: str
+    wheel_sha256: str | None = None
+
+    @property
+    def ref(self) -> str:
+        """``loopx==0.4.8``, or the bare name of a built-in plane."""
+        return f"{self.name}=={self.version}" if self.wheel_sha256 is not None else self.name

@@ -1,0 +1,138 @@
+"""The redacted, deterministic record of one episode: facts only, no times, no texts."""
+
+from __future__ import annotations
+
+from typing import Literal, NewType
+
+from harness.schema.actor import ActorIdentity
+from harness.schema.base import Digest, Frozen
+from harness.schema.command import CommandShape
+from harness.schema.message import FinishReason, Quirk
+from harness.schema.name import Code, Fact, KindName, Pointer, ScenarioId
+from harness.schema.outcome import Outcome
+from harness.schema.process import PlaneIdentity
+from harness.schema.tool import ResultCode
+from harness.schema.verdict import Cause, Verdict
+
+__all__ = [
+    "Boundary",
+    "BoundaryChange",
+    "Counters",
+    "Finding",
+    "Receipt",
+    "RedactedText",
+    "Step",
+    "TurnSummary",
+]
+
+#: A text that may be shown to anyone. Only ``harness.redaction`` makes one.
+RedactedText = NewType("RedactedText", str)
+
+
+class Finding(Frozen):
+    """One thing that was found wrong (or, on a pass, nothing).
+
+    ``step`` is the ordinal of the step it belongs to. For answer checks ``pointer`` names the place, ``expected`` is
+    from the scenario file and ``got`` is the value where it is a number, a boolean, null or a text that the scenario
+    itself holds, else its shape.
+    """
+
+    code: Code
+    step: int | None = None
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome"]
+    pointer: Pointer | None = None
+    expected: RedactedText | None = None
+    got: RedactedText | None = None
+
+
+class Step(Frozen):
+    """One tool call, in order. ``kind`` is None only where the call could not be read at all.
+
+    ``command_digest`` is over the stripped command, ``arguments_digest`` over the canonical arguments,
+    ``answer_digest`` over a control plane's JSON answer without its volatile pointers; all three after workspace
+    paths became placeholders. ``executed`` says whether anything ran.
+    """
+
+    ordinal: int
+    turn: int
+    tool: RedactedText
+    kind: KindName | None
+    code: Code | None = None
+    result: ResultCode
+    executed: bool
+    refused: str | None = None
+    command_digest: Digest | None = None
+    arguments_digest: Digest | None = None
+    answer_digest: Digest | None = None
+    shape: CommandShape | None = None
+    sets: tuple[Fact, ...] = ()
+
+
+class TurnSummary(Frozen):
+    """One model turn: how it finished, whether it spoke, how many calls it made, what the decoder found odd."""
+
+    turn: int
+    finish: FinishReason | None
+    said_text: bool
+    calls: int
+    quirks: tuple[Quirk, ...] = ()
+
+
+class Counters(Frozen):
+    """How often."""
+
+    model_turns: int
+    tool_calls: int
+    executed_calls: int
+    refused_calls: int
+
+
+class BoundaryChange(Frozen):
+    """One change of the workspace, by whom, and whether the scenario allows it."""
+
+    path: RedactedText
+    change: Literal["added", "removed", "modified"]
+    by: Literal["control_plane", "tool", "unknown"]
+    allowed: bool
+
+
+class Boundary(Frozen):
+    """What changed, from observation before and after each executed call. ``measured`` is False where it was not."""
+
+    measured: bool
+    changes: tuple[BoundaryChange, ...] = ()
+    unexpected: int = 0
+
+
+class Receipt(Frozen):
+    """One episode. Its key is scenario digest, actor digest, plane (name, version, wheel), trial, attempt.
+
+    ``definition_digest`` covers everything that was frozen at open, after workspace paths became placeholders.
+    """
+
+    schema_version: Literal[1] = 1
+    scenario: ScenarioId
+    scenario_digest: Digest
+    definition_digest: Digest | None
+    classifier_version: int
+    actor: ActorIdentity
+    plane: PlaneIdentity
+    trial: int
+    attempt: int
+    outcome: Outcome
+    verdict: Verdict
+    cause: Cause | None
+    failure_code: Code | None
+    findings: tuple[Finding, ...]
+    facts: tuple[Fact, ...]
+    steps: tuple[Step, ...]
+    turns: tuple[TurnSummary, ...]
+    counters: Counters
+    boundary: Boundary
+
+    @property
+    def key(self) -> str:
+        """The join key of receipt and run log, one line."""
+        parts = (self.scenario, self.scenario_digest, self.actor.digest, self.plane.ref)
+        wheel = self.plane.wheel_sha256 or "-"
+        return "|".join((*parts, wheel, str(self.trial), str(self.attempt)))

@@ -1,0 +1,114 @@
+"""The rules of a scenario as data: kinds of calls, facts, answer checks, silence (pure values)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.schema.base import Frozen
+from harness.schema.name import Code, Fact, KindName, Pointer
+from harness.schema.verdict import Cause, Verdict
+
+__all__ = [
+    "AnswerCheck",
+    "CheckSpec",
+    "EndSpec",
+    "Expectation",
+    "KindSpec",
+    "OutcomeRule",
+    "Scalar",
+    "ShowsSpec",
+    "SilenceRule",
+]
+
+Scalar = bool | int | float | str | None
+
+
+class AnswerCheck(Frozen):
+    """One expectation at one pointer; exactly one of the tests is given. A bare scalar means ``equals``.
+
+    ``contains``: a substring of a string, or an element of an array. ``same_as``: equal to the value at another
+    pointer of the same answer. ``empty``: present and an empty array, object, string or null. ``absent``: not there.
+    ``commands``: an array of command texts of which exactly so many are of each named kind; with it,
+    ``none_contains`` forbids a substring in any of them. ``code`` is this check's own failure code.
+    """
+
+    equals: Scalar = None
+    contains: Scalar = None
+    same_as: Pointer | None = None
+    empty: Literal[True] | None = None
+    absent: Literal[True] | None = None
+    commands: dict[KindName, Annotated[int, Field(ge=0)]] | None = None
+    none_contains: str | None = None
+    code: Code | None = None
+
+
+Expectation = AnswerCheck | Scalar
+
+
+class ShowsSpec(Frozen):
+    """Proof by content: reads of ``file`` printed that file's JSON.
+
+    ``any``: every read of it that ran printed it, and at least one ran. ``all``: every read of it ran and printed it.
+    """
+
+    file: str
+    reads: Literal["any", "all"]
+
+
+class CheckSpec(Frozen):
+    """Checks on the results of one kind; ``occurrence`` (from 1) narrows them to one of its results."""
+
+    kind: KindName
+    occurrence: Annotated[int, Field(ge=1)] | None = None
+    shows: ShowsSpec | None = None
+    answer: dict[Pointer, Expectation] = {}
+
+
+class KindSpec(Frozen):
+    """One kind of call. First match in file order wins.
+
+    Matchers (at least one): ``call`` a control-plane call with any of these adjacent word pairs, ``with`` its
+    ``--option value`` pairs (``"*"`` any non-empty value, true a present flag), ``word`` a whole token;
+    ``read`` a command of the read grammar by the role of what it reads; ``tool`` with ``where`` (pointers into the
+    arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``; then run, checks, ``sets``.
+    """
+
+    name: KindName
+    call: tuple[str, ...] = ()
+    with_: dict[str, str | bool] = Field(default={}, alias="with")
+    word: str | None = None
+    read: Literal["clock", "content", "metadata", "other"] | None = None
+    tool: str | None = None
+    where: dict[Pointer, Expectation] = {}
+    fatal: Code | None = None
+    once: Code | None = None
+    never: dict[Fact, Code] = {}
+    needs: dict[Fact, Code] = {}
+    failed: Code | None = None
+    sets: Fact | None = None
+
+
+class SilenceRule(Frozen):
+    """What it means when the actor stops calling: the first rule whose facts are all there gives the code."""
+
+    has: tuple[Fact, ...] = ()
+    lacks: tuple[Fact, ...] = ()
+    code: Code
+
+
+class EndSpec(Frozen):
+    """``accept``: these facts together satisfy the scenario. ``unexpected``: the code of a call of no kind."""
+
+    accept: tuple[Fact, ...] = Field(min_length=1)
+    silence: tuple[SilenceRule, ...] = Field(min_length=1)
+    unexpected: Code = "unexpected_command"
+
+
+class OutcomeRule(Frozen):
+    """What an ending of the loop means for this scenario, instead of the default of the taxonomy."""
+
+    code: Code | None = None
+    verdict: Verdict | None = None
+    cause: Cause | None = None

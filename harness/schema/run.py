@@ -1,0 +1,157 @@
+"""A run: jobs, results, the run log, and the manifest of its folder."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import Digest, Frozen
+from harness.schema.graph import RuleGraph
+from harness.schema.message import Usage
+from harness.schema.name import ScenarioId
+from harness.schema.process import PlaneIdentity
+from harness.schema.receipt import Receipt
+from harness.schema.scenario import LoadedScenario
+
+__all__ = [
+    "AttemptRow",
+    "Enforcement",
+    "EpisodeJob",
+    "EpisodeOptions",
+    "EpisodeResult",
+    "Manifest",
+    "PlannedEpisode",
+    "ReceiptLink",
+    "RunLogEntry",
+    "RunView",
+    "ScenarioSummary",
+]
+
+
+class EpisodeOptions(Frozen):
+    """How, not what: nothing here may change a receipt.
+
+    ``plane_time`` (ISO 8601) is a seam of the tests: the time inside the control plane's processes.
+    """
+
+    executor: Literal["warm", "cold"] = "warm"
+    shadow_every: int = 0
+    keep_workspace: bool = False
+    plane_time: str | None = None
+
+
+class EpisodeJob(Frozen):
+    """One scenario, one actor, one trial, one attempt; picklable."""
+
+    loaded: LoadedScenario
+    actor: ActorSpec
+    plane: PlaneIdentity
+    trial: int = 1
+    attempt: int = 1
+    options: EpisodeOptions = EpisodeOptions()
+
+
+class AttemptRow(Frozen):
+    """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time."""
+
+    operation: str
+    attempt: int
+    status: Literal["completed", "failed", "unknown", "not_sent"]
+    usage: Usage | None
+    seconds: float
+    model: str | None = None
+    fingerprint: str | None = None
+    error: str | None = None
+    http_status: int | None = None
+
+
+class RunLogEntry(Frozen):
+    """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
+
+    ``problem`` is one clear line about an episode that was not judged, made of our own words only.
+    ``plane_calls`` counts calls of the control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls
+    repeated cold.
+    """
+
+    key: str
+    started_at: str
+    seconds: float
+    executor: Literal["warm", "cold"]
+    attempts: tuple[AttemptRow, ...] = ()
+    plane_calls: int = 0
+    plane_seconds: float = 0.0
+    shadow_checks: int = 0
+    shadow_differences: int = 0
+    problem: str | None = None
+    workspace: str | None = None
+
+
+class EpisodeResult(Frozen):
+    """What one episode leaves behind; picklable."""
+
+    receipt: Receipt
+    log: RunLogEntry
+
+
+class PlannedEpisode(Frozen):
+    """A place in the plan."""
+
+    scenario: ScenarioId
+    actor: str
+    plane: str
+    trial: int
+
+
+class ReceiptLink(Frozen):
+    """A receipt in plan order. ``chain`` is the digest of the previous chain value and this digest."""
+
+    key: str
+    digest: Digest
+    chain: Digest
+
+
+class ScenarioSummary(Frozen):
+    """What a report tells of a scenario without its file."""
+
+    id: ScenarioId
+    digest: Digest
+    asks: str
+    tags: tuple[str, ...]
+    graph: RuleGraph
+
+
+class Enforcement(Frozen):
+    """How the boundary was held in this run."""
+
+    executor: Literal["warm", "cold"]
+    sandbox: Literal["none"] = "none"
+    workspace_mode: str = "0700"
+    plane_environment: tuple[str, ...] = ()
+
+
+class Manifest(Frozen):
+    """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done."""
+
+    schema_version: Literal[1] = 1
+    run_id: str
+    harness_version: str
+    python: str
+    platform: str
+    created_at: str
+    finished_at: str | None
+    state: Literal["running", "complete", "interrupted"]
+    scenarios: tuple[ScenarioSummary, ...]
+    actors: tuple[ActorIdentity, ...]
+    planes: tuple[PlaneIdentity, ...]
+    enforcement: Enforcement
+    plan: tuple[PlannedEpisode, ...]
+    receipts: tuple[ReceiptLink, ...]
+    verdicts: dict[str, int]
+
+
+class RunView(Frozen):
+    """A whole run as reports read it."""
+
+    manifest: Manifest
+    receipts: tuple[Receipt, ...]
+    log: tuple[RunLogEntry, ...]

@@ -1,0 +1,131 @@
+"""A scenario: what is asked, the world it starts in, limits, rules, scripts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.schema.base import Digest, Frozen
+from harness.schema.command import CallSpec
+from harness.schema.limits import Limits
+from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
+from harness.schema.rules import CheckSpec, EndSpec, KindSpec, OutcomeRule
+from harness.schema.script import ScriptSet
+
+__all__ = [
+    "BoundarySpec",
+    "CommandTool",
+    "FileSpec",
+    "LateValue",
+    "LoadedScenario",
+    "PrepareStep",
+    "PromptSpec",
+    "Scenario",
+    "WorkspaceSpec",
+]
+
+RootName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+class LateValue(Frozen):
+    """A value computed while the episode runs, resolved once, on first use; exactly one source.
+
+    ``plane``: the arguments of a control-plane call; ``at`` points into its answer. ``prompt``: a regular expression
+    with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer.
+    """
+
+    plane: tuple[str, ...] | None = None
+    prompt: str | None = None
+    answer: KindName | None = None
+    at: Pointer | None = None
+
+
+class FileSpec(Frozen):
+    """One text in one or several places (``root/path``); ``mode`` is octal digits."""
+
+    at: tuple[WorkspacePath, ...] = Field(min_length=1)
+    text: str
+    mode: Annotated[str, Field(pattern=r"^0?[0-7]{3}$")] = "644"
+
+
+class PrepareStep(Frozen):
+    """A control-plane call that makes part of the world before the prompt; it must exit 0."""
+
+    plane: tuple[str, ...] = Field(min_length=1)
+
+
+class WorkspaceSpec(Frozen):
+    """The temporary world.
+
+    ``roots`` are directories, each known as ``{NAME_root}``; those in ``absent`` are names only and are not created;
+    those in ``git`` become repositories. ``cwd`` is the root that commands run in.
+    """
+
+    roots: tuple[RootName, ...] = Field(min_length=1)
+    cwd: RootName = "project"
+    absent: tuple[RootName, ...] = ()
+    git: tuple[RootName, ...] = ()
+    file: tuple[FileSpec, ...] = ()
+    prepare: tuple[PrepareStep, ...] = ()
+
+
+class PromptSpec(Frozen):
+    """What the actor reads first; ``must_contain`` texts are looked for in the user message at open."""
+
+    system: str | None = None
+    user: str
+    must_contain: tuple[str, ...] = ()
+
+
+class CommandTool(Frozen):
+    """A tool with one required string argument that holds a command of a bounded grammar.
+
+    ``content`` and ``metadata`` name the files (``root/path``) whose reads have those roles; a read of any other file
+    has the role ``other``. ``readable`` are roots that listings may name besides the working directory.
+    """
+
+    about: str
+    argument: str
+    grammar: str
+    content: tuple[WorkspacePath, ...] = ()
+    metadata: tuple[WorkspacePath, ...] = ()
+    readable: tuple[RootName, ...] = ()
+
+
+class BoundarySpec(Frozen):
+    """What may change in the workspace, as ``root/path`` or ``root/dir/**``; anything else fails the episode."""
+
+    plane_writes: tuple[WorkspacePath, ...] = ()
+    tool_writes: tuple[WorkspacePath, ...] = ()
+
+
+class Scenario(Frozen):
+    """One scenario file. ``{name}`` is replaced in every string for declared names only, and never after ``$``."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    id: ScenarioId
+    asks: str
+    tags: tuple[str, ...] = ()
+    plane: str
+    limits: Limits = Limits()
+    outcomes: dict[str, Code | OutcomeRule] = {}
+    values: dict[ValueName, str] = {}
+    late: dict[ValueName, LateValue] = {}
+    workspace: WorkspaceSpec
+    prompt: PromptSpec
+    tool: dict[str, CommandTool] = Field(min_length=1)
+    call: CallSpec | None = None
+    kind: tuple[KindSpec, ...] = Field(min_length=1)
+    end: EndSpec
+    check: tuple[CheckSpec, ...] = ()
+    boundary: BoundarySpec = BoundarySpec()
+    script: ScriptSet
+
+
+class LoadedScenario(Frozen):
+    """A scenario with where it came from. ``digest`` is over the canonical JSON of the scenario, not its layout."""
+
+    scenario: Scenario
+    digest: Digest
+    path: str

@@ -1,0 +1,31 @@
+"""What one episode really saw, kept in memory only, for checks of the scenario itself."""
+
+from __future__ import annotations
+
+from harness.schema.base import Frozen
+from harness.schema.finding import Judgement, Proposal
+from harness.schema.message import ModelRequest
+from harness.schema.observation import Observation
+from harness.schema.scenario import Scenario
+
+__all__ = ["EpisodeTrace", "TraceStep"]
+
+
+class TraceStep(Frozen):
+    """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged."""
+
+    command: str | None
+    facts: tuple[str, ...]
+    counts: dict[str, int]
+    proposal: Proposal
+    observation: Observation | None = None
+    judgement: Judgement | None = None
+
+
+class EpisodeTrace(Frozen):
+    """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets."""
+
+    bound: Scenario
+    requests: tuple[ModelRequest, ...]
+    steps: tuple[TraceStep, ...]
+    files: dict[str, str]
