@@ -1,11 +1,12 @@
-"""Time for the loop: the system's, and one that tests move by hand."""
+"""Time for the loop, the system's and one that tests move by hand; and names made of time."""
 
 from __future__ import annotations
 
+import secrets
 import time
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["FakeClock", "SystemClock"]
+__all__ = ["FakeClock", "SystemClock", "new_run_id"]
 
 
 class SystemClock:
@@ -38,3 +39,8 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Move forward."""
         self._elapsed += seconds
+
+
+def new_run_id(moment: datetime) -> str:
+    """UTC time and four hexadecimal digits: sorts by time, and two runs of one second differ."""
+    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"

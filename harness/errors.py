@@ -169,7 +169,8 @@ class ProviderError(EpisodeError):
     """A model call that gave no usable reply.
 
     ``category`` decides what follows; ``retryable`` says whether the same request may be sent again (nothing was
-    delivered); ``retry_after_s`` is in seconds. ``message`` is ours: no provider text, header or key enters it.
+    delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left.
+    ``message`` is ours: no provider text, header or key enters it.
     """
 
     def __init__(
@@ -181,8 +182,10 @@ class ProviderError(EpisodeError):
         http_status: int | None = None,
         provider_code: str | None = None,
         retry_after_s: float | None = None,
+        sent: bool = True,
     ) -> None:
         self.category: ProviderCategory = category
+        self.sent = sent
         self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
         self.retry_after_s = retry_after_s
         super().__init__(f"{category}: {message}")

@@ -19,6 +19,7 @@ __all__ = [
     "Executor",
     "Provider",
     "Reporter",
+    "Transport",
     "TurnContext",
     "WireResponse",
 ]
@@ -65,6 +66,24 @@ class WireResponse:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+class Transport(Protocol):
+    """Sends bytes to a provider and reads the whole answer; one call at a time."""
+
+    def send(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+    ) -> WireResponse:
+        """POST ``body`` within ``deadline_s`` seconds. Raises ProviderError where there is no answer."""
+
+    def close(self) -> None:
+        """Release connections; idempotent."""
 
 
 class Provider(Protocol):

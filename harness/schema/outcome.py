@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from harness.schema.base import Frozen
 
-__all__ = ["Outcome", "Reason", "Status"]
+__all__ = ["REASONS", "Outcome", "Reason", "Status"]
 
 Status = Literal["completed", "suspended", "failed", "limit_exceeded", "cancelled", "rejected"]
 
-Reason = Literal[
-    # completed
+_Completed = Literal[
     "scenario_satisfied",
     "final_response",
     "finalized",
@@ -19,12 +18,14 @@ Reason = Literal[
     "stop_on_first_tool",
     "stop_at_tool_name",
     "external_completion",
-    # suspended
+]
+_Suspended = Literal[
     "needs_user_input",
     "blocked",
     "approval_pending",
     "reconciliation_required",
-    # failed
+]
+_Failed = Literal[
     "scenario_violation",
     "no_progress",
     "tool_loop_detected",
@@ -52,7 +53,8 @@ Reason = Literal[
     "accounting_error",
     "storage_error",
     "operator_abort",
-    # limit_exceeded
+]
+_LimitExceeded = Literal[
     "model_turns",
     "tool_calls",
     "tool_calls_by_name",
@@ -68,11 +70,13 @@ Reason = Literal[
     "tool_result_bytes",
     "quota_refused",
     "detached_calls",
-    # cancelled
+]
+_Cancelled = Literal[
     "cancellation_requested",
     "ancestor_cancelled",
     "shutdown",
-    # rejected
+]
+_Rejected = Literal[
     "definition_mismatch",
     "lease_held",
     "lease_lost",
@@ -84,6 +88,18 @@ Reason = Literal[
     "not_found",
     "key_conflict",
 ]
+
+Reason = Literal[_Completed, _Suspended, _Failed, _LimitExceeded, _Cancelled, _Rejected]
+
+#: The reasons that may stand behind each status.
+REASONS: dict[Status, tuple[str, ...]] = {
+    "completed": get_args(_Completed),
+    "suspended": get_args(_Suspended),
+    "failed": get_args(_Failed),
+    "limit_exceeded": get_args(_LimitExceeded),
+    "cancelled": get_args(_Cancelled),
+    "rejected": get_args(_Rejected),
+}
 
 
 class Outcome(Frozen):

@@ -43,6 +43,12 @@ class AnswerCheck(Frozen):
     none_contains: str | None = None
     code: Code | None = None
 
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Names of the tests that are given; ``none_contains`` belongs to ``commands``. Empty: JSON null is wanted."""
+        named = ("equals", "contains", "same_as", "empty", "absent", "commands", "none_contains")
+        return tuple(name for name in named if getattr(self, name) is not None)
+
 
 Expectation = AnswerCheck | Scalar
 
@@ -70,7 +76,8 @@ class KindSpec(Frozen):
     """One kind of call. First match in file order wins.
 
     Matchers (at least one): ``call`` a control-plane call with any of these adjacent word pairs, ``with`` its
-    ``--option value`` pairs (``"*"`` any non-empty value, true a present flag), ``word`` a whole token;
+    ``--option value`` pairs (``"*"`` any non-empty value that is no option itself, true a present flag, false an
+    absent one), ``word`` a whole token;
     ``read`` a command of the read grammar by the role of what it reads; ``tool`` with ``where`` (pointers into the
     arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``; then run, checks, ``sets``.
     """
@@ -88,6 +95,11 @@ class KindSpec(Frozen):
     needs: dict[Fact, Code] = {}
     failed: Code | None = None
     sets: Fact | None = None
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call of the control plane."""
+        return bool(self.call or self.with_) or self.word is not None
 
 
 class SilenceRule(Frozen):

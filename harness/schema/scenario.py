@@ -10,7 +10,7 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.command import CallSpec
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
-from harness.schema.rules import CheckSpec, EndSpec, KindSpec, OutcomeRule
+from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
 
 __all__ = [
@@ -19,9 +19,12 @@ __all__ = [
     "FileSpec",
     "LateValue",
     "LoadedScenario",
+    "PolicySpec",
     "PrepareStep",
     "PromptSpec",
     "Scenario",
+    "StrictSpec",
+    "Strictness",
     "WorkspaceSpec",
 ]
 
@@ -82,15 +85,36 @@ class CommandTool(Frozen):
     """A tool with one required string argument that holds a command of a bounded grammar.
 
     ``content`` and ``metadata`` name the files (``root/path``) whose reads have those roles; a read of any other file
-    has the role ``other``. ``readable`` are roots that listings may name besides the working directory.
+    has the role ``other``. ``readable`` are roots that listings may name besides the working directory. ``clock`` is
+    what a question for the time is answered with (ISO 8601 with zone).
     """
 
     about: str
     argument: str
+    clock: str | None = None
     grammar: str
     content: tuple[WorkspacePath, ...] = ()
     metadata: tuple[WorkspacePath, ...] = ()
     readable: tuple[RootName, ...] = ()
+
+
+class PolicySpec(Frozen):
+    """Tools that are offered but refused: ``denied`` wins over ``allowed`` (None allows all)."""
+
+    allowed: tuple[str, ...] | None = None
+    denied: tuple[str, ...] = ()
+
+
+Strictness = Literal["observe", "fail"]
+
+
+class StrictSpec(Frozen):
+    """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``)."""
+
+    parse: Strictness = "observe"
+    unknown_tool: Strictness = "observe"
+    policy: Strictness = "observe"
+    arguments: Strictness = "observe"
 
 
 class BoundarySpec(Frozen):
@@ -120,7 +144,21 @@ class Scenario(Frozen):
     end: EndSpec
     check: tuple[CheckSpec, ...] = ()
     boundary: BoundarySpec = BoundarySpec()
+    policy: PolicySpec = PolicySpec()
+    strict: StrictSpec = StrictSpec()
     script: ScriptSet
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """Every failure code the file declares, once, in order: kinds, checks, unexpected call, silence, outcomes."""
+        found: list[Code | None] = []
+        for kind in self.kind:
+            found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values(), kind.failed]
+            checks = [check for spec in self.check if spec.kind == kind.name for check in spec.answer.values()]
+            found += [check.code for check in checks if isinstance(check, AnswerCheck)]
+        found += [self.end.unexpected, *(rule.code for rule in self.end.silence)]
+        found += [rule.code if isinstance(rule, OutcomeRule) else rule for rule in self.outcomes.values()]
+        return tuple(dict.fromkeys(code for code in found if code is not None))
 
 
 class LoadedScenario(Frozen):

@@ -23,9 +23,13 @@ class TraceStep(Frozen):
 
 
 class EpisodeTrace(Frozen):
-    """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets."""
+    """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
+
+    ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
+    """
 
     bound: Scenario
     requests: tuple[ModelRequest, ...]
     steps: tuple[TraceStep, ...]
     files: dict[str, str]
+    kinds_of: dict[str, str | None] = {}

@@ -1,0 +1,41 @@
+"""What ``harness check`` found out about a scenario."""
+
+from __future__ import annotations
+
+from harness.schema.base import Frozen
+from harness.schema.name import ScenarioId
+
+__all__ = ["CheckFinding", "CheckReport", "Coverage"]
+
+
+class CheckFinding(Frozen):
+    """One reason not to trust a scenario: what is wrong, where (script, kind, pointer), and what to do about it."""
+
+    scenario: ScenarioId
+    what: str
+    where: str
+    todo: str
+
+
+class Coverage(Frozen):
+    """How many of the declared names some script reached."""
+
+    reached: int
+    total: int
+
+
+class CheckReport(Frozen):
+    """A scenario as its own scripts show it.
+
+    ``scripts`` were played, the idle ones included. Of ``mutations`` made to stored answers and read texts, ``red``
+    were noticed by the check they were aimed at. The scenario holds if there are no ``findings``.
+    """
+
+    scenario: ScenarioId
+    scripts: int
+    kinds: Coverage
+    facts: Coverage
+    codes: Coverage
+    mutations: int
+    red: int
+    findings: tuple[CheckFinding, ...]
