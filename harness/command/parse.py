@@ -1,0 +1,42 @@
+"""The one entry: a text in, every way it can be read out."""
+
+from __future__ import annotations
+
+from harness.command.call import read_call
+from harness.command.clock import read_clock
+from harness.command.lexer import split_shell, split_words
+from harness.command.places import Places
+from harness.command.profile import PROFILES, TEXT_BYTES
+from harness.command.reads import read_plan
+from harness.command.shape import UNREAD, command_shape, has_lines
+from harness.schema.command import GrammarContext, ParsedCommand
+
+__all__ = ["parse"]
+
+
+def parse(text: str, context: GrammarContext) -> ParsedCommand:
+    """Read a command as it stands (blanks and line ends at its ends count). Total: any text gives a value.
+
+    Nothing is run, and of the world only the links of paths under the roots are looked at. A text of more than 65,536
+    bytes, with a lone surrogate, or under a profile that is not in ``GRAMMARS`` is not read at all; one with a NUL is
+    no read, and as a call it is refused. ``context.cwd`` must be one of ``context.roots``.
+    """
+    profile = PROFILES.get(context.profile)
+    if profile is None or not _is_bounded_text(text):
+        return ParsedCommand(shape=UNREAD)
+    words, shell = split_words(text), split_shell(text)
+    if words is None or shell is None:
+        return ParsedCommand(shape=UNREAD.model_copy(update={"multiline": has_lines(text)}))
+    places = Places(context, profile)
+    call = None if context.call is None else read_call(words, shell, context.call, places)
+    clock = read_clock(words)
+    reads = None if "\0" in text else read_plan(text, shell, places)
+    shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)
+    return ParsedCommand(call=call, clock=clock, reads=reads, shape=shape)
+
+
+def _is_bounded_text(text: str) -> bool:
+    try:
+        return len(text) <= TEXT_BYTES and len(text.encode()) <= TEXT_BYTES
+    except UnicodeEncodeError:
+        return False
