@@ -1,0 +1,73 @@
+"""The reachable fact sets of a scenario, and what leads from one to the next."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from harness.rules.endings import accepts, silence
+from harness.rules.proposing import RuleState, propose
+from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
+from harness.schema.name import Fact, KindName
+from harness.schema.rules import AnswerCheck, KindSpec
+from harness.schema.scenario import Scenario
+
+__all__ = ["graph"]
+
+#: Facts, and the ``once`` kinds that were used up.
+_State = tuple[frozenset[Fact], frozenset[KindName]]
+
+
+def graph(scenario: Scenario) -> RuleGraph:
+    """Breadth-first over fact sets and kinds.
+
+    An edge to a node is a call that may go on; an edge to None ends with its code: the rule that the call breaks,
+    ``failed``, or a check's own code. A set that satisfies the scenario has no edges, as the episode is over there.
+    Calls of no kind are possible everywhere and left out.
+    """
+    start: _State = (frozenset(), frozenset())
+    nodes: dict[frozenset[Fact], int] = {start[0]: 0}
+    edges: dict[GraphEdge, None] = {}
+    seen, queue = {start}, deque([start])
+    while queue:
+        state = queue.popleft()
+        if accepts(scenario, state[0]):
+            continue
+        for kind in scenario.kind:
+            for code, following in _outcomes(scenario, state, kind):
+                target = None if following is None else nodes.setdefault(following[0], len(nodes))
+                edges[GraphEdge(source=nodes[state[0]], kind=kind.name, target=target, code=code)] = None
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    queue.append(following)
+    order = {kind.name: at for at, kind in enumerate(scenario.kind)}
+    return RuleGraph(
+        nodes=tuple(
+            GraphNode(
+                facts=tuple(sorted(facts)),
+                accepts=accepts(scenario, facts),
+                silence=None if accepts(scenario, facts) else silence(scenario, facts),
+            )
+            for facts in nodes
+        ),
+        edges=tuple(sorted(edges, key=lambda edge: (edge.source, order[edge.kind], edge.target is None))),
+    )
+
+
+def _outcomes(scenario: Scenario, state: _State, kind: KindSpec) -> Iterator[tuple[str | None, _State | None]]:
+    """Everything a call of ``kind`` can lead to: a code that ends, or the next state."""
+    facts, used = state
+    code = propose(scenario, RuleState(facts, dict.fromkeys(used, 1)), kind).code
+    if code is not None:
+        yield code, None
+        return
+    spent = used if kind.once is None else used | {kind.name}
+    yield None, (facts if kind.sets is None else facts | {kind.sets}, spent)
+    if kind.failed is None:
+        yield None, (facts, spent)
+    else:
+        yield kind.failed, None
+    checks = [check for spec in scenario.check if spec.kind == kind.name for check in spec.answer.values()]
+    for check in checks:
+        if isinstance(check, AnswerCheck) and check.code is not None:
+            yield check.code, None

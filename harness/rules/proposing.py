@@ -1,0 +1,37 @@
+"""Whether a call may come now: the questions of its kind, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.schema.finding import Proposal
+from harness.schema.name import Fact, KindName
+from harness.schema.rules import KindSpec
+from harness.schema.scenario import Scenario
+
+__all__ = ["RuleState", "propose"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleState:
+    """What is known before a call: the facts, and how often a call of each kind was accepted for running."""
+
+    facts: frozenset[Fact] = frozenset()
+    counts: Mapping[KindName, int] = field(default_factory=dict)
+
+
+def propose(scenario: Scenario, state: RuleState, kind: KindSpec | None) -> Proposal:
+    """The rule that the call breaks, if any, asked in this order: ``fatal``, ``once``, ``never``, ``needs``.
+
+    Facts of ``never`` and ``needs`` are asked in file order. A call of no kind has the code ``end.unexpected``.
+    """
+    if kind is None:
+        return Proposal(kind=None, code=scenario.end.unexpected)
+    if kind.fatal is not None:
+        return Proposal(kind=kind.name, code=kind.fatal)
+    if kind.once is not None and state.counts.get(kind.name, 0) > 0:
+        return Proposal(kind=kind.name, code=kind.once)
+    present = [code for fact, code in kind.never.items() if fact in state.facts]
+    absent = [code for fact, code in kind.needs.items() if fact not in state.facts]
+    return Proposal(kind=kind.name, code=next(iter([*present, *absent]), None))

@@ -1,0 +1,19 @@
+"""Scenario files: finding, reading, checking, choosing, and putting values in place."""
+
+from harness.scenario.discovering import discover, select
+from harness.scenario.late import resolve_late
+from harness.scenario.loading import json_schema, load
+from harness.scenario.placeholders import bind, static_values, substitute
+from harness.scenario.scripts import load_scripts
+
+__all__ = [
+    "bind",
+    "discover",
+    "json_schema",
+    "load",
+    "load_scripts",
+    "resolve_late",
+    "select",
+    "static_values",
+    "substitute",
+]

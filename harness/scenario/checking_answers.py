@@ -1,0 +1,65 @@
+"""The checks of a scenario: each can be held, and has a code for when it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.scenario.problem import KeyPath, Problem, nearest
+from harness.schema.rules import AnswerCheck, CheckSpec, Expectation
+from harness.schema.scenario import Scenario
+
+__all__ = ["check_problems"]
+
+
+def check_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Everything in ``[[check]]`` and in ``where`` of kinds that the schema alone cannot see."""
+    for index, kind in enumerate(scenario.kind):
+        for at, expectation in kind.where.items():
+            yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
+    for index, check in enumerate(scenario.check):
+        yield from _check(scenario, check, ("check", index))
+
+
+def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Problem]:
+    kind = next((kind for kind in scenario.kind if kind.name == check.kind), None)
+    names = [kind.name for kind in scenario.kind]
+    if kind is None:
+        yield Problem((*path, "kind"), f"unknown kind {check.kind!r}{nearest(check.kind, names)}", ", ".join(names))
+        return
+    if check.shows is None and not check.answer:
+        yield Problem(path, "nothing is checked", "shows, answer or both")
+    if kind.fatal is not None:
+        yield Problem((*path, "kind"), f"a call of {kind.name!r} has no result: it is fatal", "kinds that run")
+    if check.occurrence not in (None, 1) and kind.once is not None:
+        yield Problem((*path, "occurrence"), f"{kind.name!r} may run only once", "1")
+    if check.shows is not None and (kind.read is None or kind.failed is None):
+        yield Problem(
+            (*path, "shows"), f"{kind.name!r} is no read with a code for its failure", "a kind with read, failed"
+        )
+    for at, expectation in check.answer.items():
+        place: KeyPath = (*path, "answer", at)
+        own = expectation.code if isinstance(expectation, AnswerCheck) else None
+        if own is None and kind.failed is None:
+            yield Problem(place, f"no code: {kind.name!r} has no failed", "code here, or failed there")
+        yield from _expectation(scenario, expectation, place, of_answer=True)
+    if check.answer and kind.read is not None:
+        yield Problem((*path, "answer"), f"{kind.name!r} is a read and has no answer", "a kind that is a call")
+
+
+def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *, of_answer: bool) -> Iterator[Problem]:
+    if not isinstance(expectation, AnswerCheck):
+        return
+    tests = expectation.tests
+    main = [test for test in tests if test != "none_contains"]
+    if len(main) > 1 or not tests or (tests[-1] == "none_contains" and main not in ([], ["commands"])):
+        allowed = "exactly one of equals, contains, same_as, empty, absent, commands (with none_contains)"
+        yield Problem(path, f"{len(tests)} tests in one check", allowed)
+    if not of_answer and (expectation.code is not None or expectation.commands is not None):
+        yield Problem(path, "code and commands are for answers", "a test of one value")
+    names = [kind.name for kind in scenario.kind]
+    for name in expectation.commands or {}:
+        if name not in names:
+            text = f"unknown kind {name!r}{nearest(name, names)}"
+            yield Problem((*path, "commands", name), text, ", ".join(names))
+    if expectation.commands == {} and expectation.none_contains is None:
+        yield Problem((*path, "commands"), "no kind is counted", "at least one kind")

@@ -1,0 +1,57 @@
+"""Finding scenario files, and choosing among them."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from harness.errors import CatalogError, ScenarioError
+
+__all__ = ["discover", "select"]
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127}")
+_GLOB = re.compile(r"[*?\[]")
+_TAG = "tag:"
+
+
+def discover(search: Sequence[Path]) -> dict[str, Path]:
+    """Every ``<pack>/<name>.toml`` below the folders of ``search`` by its id, sorted; the first folder wins.
+
+    A folder that does not exist holds nothing. Raises ScenarioError for a file whose name cannot be an id.
+    """
+    found: dict[str, Path] = {}
+    for folder in search:
+        for path in sorted(folder.glob("*/*.toml")):
+            name = f"{path.parent.name}/{path.stem}"
+            if not _ID.fullmatch(name):
+                raise ScenarioError(
+                    path, f"{name!r} cannot be a scenario id", allowed="lower-case letters, digits and - in both parts"
+                )
+            found.setdefault(name, path)
+    return dict(sorted(found.items()))
+
+
+def select(
+    ids: Iterable[str], patterns: Sequence[str], *, tags: Callable[[str], Iterable[str]] = lambda _: ()
+) -> tuple[str, ...]:
+    """The ids that any of ``patterns`` chooses, in the order of ``ids``; all of them where there is no pattern.
+
+    A pattern is an id, a glob over ids (``loopx/*``) or ``tag:`` with a tag or a glob over tags (``tag:tier:pr``).
+    ``tags`` gives a scenario's tags and is asked for such patterns only. A glob or a tag may choose nothing. Raises
+    CatalogError for an id that does not exist.
+    """
+    known = tuple(ids)
+    chosen: set[str] = set()
+    for pattern in patterns:
+        if pattern.startswith(_TAG):
+            wanted = pattern.removeprefix(_TAG)
+            chosen.update(name for name in known if any(fnmatch.fnmatchcase(tag, wanted) for tag in tags(name)))
+        elif _GLOB.search(pattern):
+            chosen.update(name for name in known if fnmatch.fnmatchcase(name, pattern))
+        elif pattern in known:
+            chosen.add(pattern)
+        else:
+            raise CatalogError("scenario", pattern, known)
+    return tuple(name for name in known if name in chosen) if patterns else known

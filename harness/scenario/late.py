@@ -1,0 +1,36 @@
+"""Values that are known only while an episode runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness.schema.base import JsonValue
+from harness.schema.pointer import pointer
+from harness.schema.scenario import LateValue
+
+__all__ = ["resolve_late"]
+
+
+def resolve_late(
+    late: LateValue,
+    *,
+    prompt: str,
+    answer: Callable[[str], dict[str, JsonValue] | None],
+    plane: Callable[[tuple[str, ...]], dict[str, JsonValue] | None],
+) -> str | None:
+    """The value now, or None where it cannot be known yet or is no text.
+
+    ``prompt`` is the user message, ``answer`` gives a kind's first answer, ``plane`` makes a control-plane call and
+    gives the JSON object it printed.
+    """
+    if late.prompt is not None:
+        match = re.search(late.prompt, prompt)
+        return match[1] if match is not None else None
+    document: JsonValue = None
+    if late.plane is not None:
+        document = plane(late.plane)
+    elif late.answer is not None:
+        document = answer(late.answer)
+    value = pointer(document, late.at or "")
+    return value if isinstance(value, str) else None

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from harness.rules import graph
+from harness.schema.graph import GraphEdge
+from harness.schema.scenario import Scenario
+
+Build = Callable[[Mapping[str, object]], Scenario]
+
+
+def edges(scenario: Scenario) -> list[tuple[int, str, int | None, str | None]]:
+    return [(edge.source, edge.kind, edge.target, edge.code) for edge in graph(scenario).edges]
+
+
+def test_nodes_are_the_reachable_fact_sets_in_breadth_first_order(build: Build) -> None:
+    kinds = [
+        {"name": "ask", "word": "ask", "failed": "ask_failed", "sets": "asked"},
+        {"name": "act", "word": "act", "needs": {"asked": "act_early"}, "failed": "act_failed", "sets": "done"},
+        {"name": "far", "word": "far", "needs": {"done": "far_early"}, "sets": "beyond"},
+    ]
+    scenario = build({"kind": kinds, "silence": [{"has": ["asked"], "code": "waited"}, {"code": "idle"}]})
+    nodes = [(node.facts, node.accepts, node.silence) for node in graph(scenario).nodes]
+    assert nodes == [((), False, "idle"), (("asked",), False, "waited"), (("asked", "done"), True, None)]
+    assert edges(scenario) == [
+        (0, "ask", 1, None),
+        (0, "ask", None, "ask_failed"),
+        (0, "act", None, "act_early"),
+        (0, "far", None, "far_early"),
+        (1, "ask", 1, None),
+        (1, "ask", None, "ask_failed"),
+        (1, "act", 2, None),
+        (1, "act", None, "act_failed"),
+        (1, "far", None, "far_early"),
+    ]
+
+
+def test_kind_used_once_leads_to_its_code_the_second_time_only(build: Build) -> None:
+    kinds = [
+        {"name": "clock", "read": "clock", "once": "clock_again"},
+        {"name": "act", "word": "act", "once": "act_again", "failed": "act_failed", "sets": "asked"},
+    ]
+    assert edges(build({"kind": kinds})) == [
+        (0, "clock", 0, None),
+        (0, "clock", None, "clock_again"),
+        (0, "act", 1, None),
+        (0, "act", None, "act_failed"),
+        (1, "clock", 1, None),
+        (1, "clock", None, "clock_again"),
+        (1, "act", None, "act_again"),
+    ]
+
+
+def test_fatal_never_and_own_codes_of_checks_end_the_episode(build: Build) -> None:
+    kinds = [
+        {"name": "bad", "word": "bad", "fatal": "forbidden"},
+        {"name": "ask", "word": "ask", "never": {"asked": "too_late"}, "failed": "ask_failed", "sets": "asked"},
+    ]
+    checks = [{"kind": "ask", "answer": {"/a": {"equals": 1, "code": "wrong_a"}, "/b": 2, "/c": {"contains": 3}}}]
+    assert edges(build({"kind": kinds, "check": checks})) == [
+        (0, "bad", None, "forbidden"),
+        (0, "ask", 1, None),
+        (0, "ask", None, "ask_failed"),
+        (0, "ask", None, "wrong_a"),
+        (1, "bad", None, "forbidden"),
+        (1, "ask", None, "too_late"),
+    ]
+
+
+def test_kind_without_failed_may_also_go_on_without_its_fact(build: Build) -> None:
+    kinds = [{"name": "ask", "word": "ask", "once": "again", "sets": "done"}]
+    scenario = build({"kind": kinds})
+    assert GraphEdge(source=0, kind="ask", target=0) in graph(scenario).edges
+    assert GraphEdge(source=0, kind="ask", target=1) in graph(scenario).edges
+    assert GraphEdge(source=0, kind="ask", code="again") in graph(scenario).edges

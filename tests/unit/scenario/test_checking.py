@@ -1,0 +1,301 @@
+"""Problems that the schema alone cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ScenarioError
+from harness.scenario import load
+
+Write = Callable[[str], Path]
+
+#: What is replaced, by what, the line that is named (by its text), and what the complaint must say.
+TEXT_FAULTS = {
+    "unknown name": (
+        'word = "{task}"',
+        'word = "{tusk}"',
+        "{tusk}",
+        ["kind[1].word", "{tusk}", "mean 'task'", "turn_id"],
+    ),
+    "unknown name in a script": ('"cat {proof}",', '"cat {prof}",', "{prof}", ["script.reference[1]", "{prof}"]),
+    "unknown name in a file": ("{project_root}\"}'", "{projekt_root}\"}'", "projekt", ["workspace.file[0].text"]),
+    "late name in a file": (
+        "{project_root}\"}'",
+        "{briefing}\"}'",
+        "text = '",
+        ["{briefing}", "prompt and script only"],
+    ),
+    "late name in a kind": (
+        'word = "{task}"',
+        'word = "{act_command}"',
+        "act_command",
+        ["kind[1].word", "not known here"],
+    ),
+    "late name in a late value": ('"--task", "{task}"', '"{ask_command}"', "briefing =", ["late.briefing.plane[1]"]),
+    "answer in a prompt": (
+        '{ask_command}"\nuser',
+        '{act_command}"\nuser',
+        "system =",
+        ["prompt.system", "script only"],
+    ),
+    "prompt in itself": (
+        "{briefing}\nTurn",
+        "{ask_command}\nTurn",
+        "user =",
+        ["prompt.user", "outside prompt.user only"],
+    ),
+    "name in a key": ('"/mode" = "go"', '"/{task}" = "go"', '"/{task}"', ["a placeholder in a key"]),
+    "name taken": ('task = "task_1"', 'task = "task_1"\nhome_root = "x"', "home_root", ["'home_root' is taken"]),
+    "name of a late value taken": ("briefing = {", "turn_id = {", "turn_id =", ["late.turn_id", "is taken"]),
+    "name declared twice": (
+        'task = "task_1"',
+        'task = "task_1"\nact_command = "x"',
+        "act_command = {",
+        ["late.act_command", "declared in values as well"],
+    ),
+    "circle": ('task = "task_1"', 'task = "{proof}"', "task =", ["values.task", "task -> proof -> task"]),
+    "circle of one": ('task = "task_1"', 'task = "{task}"', "task =", ["task -> task"]),
+    "no source": ("ask_command = { prompt = '(demo ask[^\\n]*)' }", "ask_command = {}", "ask_command =", ["0 sources"]),
+    "two sources": (
+        "act_command = { ",
+        "act_command = { prompt = 'x', ",
+        "act_command =",
+        ["2 sources", "exactly one"],
+    ),
+    "no pointer": (', at = "/text"', "", "briefing =", ["late.briefing", "the pointer into the answer is missing"]),
+    "pointer into a prompt": (
+        "*)' }",
+        '*)\', at = "/a" }',
+        "ask_command",
+        ["late.ask_command.at", "plane or answer only"],
+    ),
+    "bad pattern": ("(demo ask[^\\n]*)", "(demo", "ask_command", ["late.ask_command.prompt", "no regular expression"]),
+    "two groups": ("(demo ask[^\\n]*)", "(demo) (ask)", "ask_command", ["with 2 groups", "exactly one group"]),
+    "unknown kind": ('answer = "ask"', 'answer = "asks"', "act_command", ["late.act_command.answer", "mean 'ask'"]),
+    "kind without answer": (
+        'answer = "ask"',
+        'answer = "proof"',
+        "act_command",
+        ["late.act_command.answer", "ask, act"],
+    ),
+}
+
+WORLD_FAULTS = {
+    "other id": ('id = "demo/whole"', 'id = "demo/half"', "id =", ["does not fit the file's path", "demo/whole"]),
+    "no plane": ('plane = "demo==1.2"', 'plane = "demo 1.2"', "plane =", ["names no control plane", "name==version"]),
+    "unknown absent": ('absent = ["state"]', 'absent = ["stat"]', "absent", ["workspace.absent[0]", "mean 'state'"]),
+    "unknown git": ('git = ["project"]', 'git = ["proj"]', "git =", ["workspace.git[0]", "project, state, home"]),
+    "git absent": ('git = ["project"]', 'git = ["state"]', "git =", ["workspace.git[0]", "is absent"]),
+    "unknown cwd": ('git = ["project"]', 'cwd = "work"', "cwd =", ["workspace.cwd", "unknown root 'work'"]),
+    "cwd absent": ('git = ["project"]', 'cwd = "state"', "cwd =", ["workspace.cwd", "is absent"]),
+    "root twice": ('"state", "home"]', '"state", "home", "home"]', "roots", ["workspace.roots[3]", "declared twice"]),
+    "file nowhere": ('"home/copy.json"]\ntext', '"hom/copy.json"]\ntext', "at =", ["workspace.file[0].at[1]", "'hom'"]),
+    "file absent": ('"home/copy.json"]\ntext', '"state/copy.json"]\ntext', "at =", ["a file in the absent root"]),
+    "file twice": ('"home/copy.json"]\ntext', '"project/notes/task_1.json"]\ntext', "at =", ["is written twice"]),
+    "file outside": ('"home/copy.json"]\ntext', '"home/../x"]\ntext', "at =", ["no path below a root"]),
+    "file is a root": ('"home/copy.json"]\ntext', '"home"]\ntext', "at =", ["'home' is no path below a root"]),
+    "file absolute": ('"home/copy.json"]\ntext', '"{home_root}/x"]\ntext', "at =", ["unknown root '{home_root}'"]),
+    "boundary nowhere": (
+        '"state/log/**"',
+        '"stat/log/**"',
+        "plane_writes",
+        ["boundary.plane_writes[0]", "mean 'state'"],
+    ),
+    "boundary outside": ('"project/out.txt"', '"project//x"', "tool_writes", ["boundary.tool_writes[0]", "no path"]),
+    "grammar": ('grammar = "loopx-0.4"', 'grammar = "loopx-0.5"', "grammar", ["tool.run.grammar", "mean 'loopx-0.4'"]),
+    "readable": ('readable = ["home"]', 'readable = ["hom"]', "readable", ["tool.run.readable[0]", "mean 'home'"]),
+    "content": ('content = ["project/{proof}"]', 'content = ["p/{proof}"]', "content", ["tool.run.content[0]"]),
+    "metadata": ('metadata = ["home/copy.json"]', 'metadata = ["h/c"]', "metadata", ["tool.run.metadata[0]"]),
+    "shows": (
+        'shows = { file = "project/{proof}"',
+        'shows = { file = "project/x"',
+        "shows",
+        ["no content file of a tool"],
+    ),
+    "outcome": (
+        '"limit_exceeded/model_turns"',
+        '"limit_exceeded/shutdown"',
+        "shutdown",
+        ["unknown outcome", "limit_exceeded/duration"],
+    ),
+    "outcome of no status": ('"limit_exceeded/model_turns"', '"turns"', '"turns"', ["unknown outcome", "cancelled/…"]),
+    "outcome close": ('"limit_exceeded/model_turns"', '"limit_exceeded/model_turn"', "model_turn", ["did you mean"]),
+    "two tools": (
+        "[call]",
+        '[tool.other]\nabout = ""\nargument = "x"\ngrammar = "loopx-0.4"\n[call]',
+        "reference =",
+        ["script.reference", "several tools", "calls, which name their tool"],
+    ),
+    "wrong script": ("did_nothing = [", "did_nothin = [", "did_nothin =", ["no failure code", "mean 'did_nothing'"]),
+    "no answer": ('{ content = "No." }', "{ id = 'x' }", "did_nothing =", ["script.wrong.did_nothing[0]", "no answer"]),
+    "two answers": (
+        '{ content = "No." }',
+        '{ content = "No.", command = "x" }',
+        "did_nothing",
+        ["more than one answer"],
+    ),
+    "replace without command": (
+        '{ content = "No." }',
+        '{ content = "", replace = [["a", "b"]] }',
+        "did_",
+        [".replace"],
+    ),
+    "text beside a text": ('{ content = "No." }', '{ content = "", assistant_content = "" }', "did_", ["calls only"]),
+}
+
+RULE_FAULTS = {
+    "kind twice": ('name = "act"', 'name = "ask"', 'name = "ask"', ["kind[1].name", "declared twice"]),
+    "no matcher": ('read = "content"\n', "", "[[kind]]", ["kind[2]", "'proof' matches by nothing", "call, with, word"]),
+    "call and read": ('word = "{task}"', 'word = "{task}"\nread = "other"', "read =", ["a call and a read at once"]),
+    "unknown tool": ('tool = "run"', 'tool = "runs"', "tool =", ["kind[3].tool", "mean 'run'"]),
+    "dashes": ('{ label = "*"', '{ --label = "*"', "with =", ["an option with dashes"]),
+    "fatal and more": (
+        'fatal = "quit_early"',
+        'fatal = "quit_early"\nsets = "x"',
+        'sets = "x"',
+        ["fatal ends the episode"],
+    ),
+    "unknown fact in needs": (
+        "needs = { asked",
+        "needs = { asket",
+        "needs",
+        ["no kind sets the fact 'asket'", "mean 'asked'"],
+    ),
+    "unknown fact in never": ("never = { done", "never = { dune", "never", ["kind[2].never.dune", "mean 'done'"]),
+    "unknown fact in accept": ('"proven"]', '"prove"]', "accept", ["end.accept[1]", "asked, done, proven"]),
+    "unknown fact in silence": ('lacks = ["done"]', 'lacks = ["do"]', "silence", ["end.silence[0].lacks[0]"]),
+    "out of reach": ("needs = { asked =", "needs = { done =", "accept", ["end.accept[0]", "can never come true"]),
+    "silence without an end": (', { code = "did_nothing" }]', "]", "silence", ["end.silence[0]", "a last rule"]),
+    "silence after the end": (
+        "silence = [{ has",
+        'silence = [{ code = "x" }, { has',
+        "silence",
+        ["end.silence[0]", "always fits"],
+    ),
+    "no call": ("[call]", "[call2]", "[call2]", ["unknown key 'call2'"]),
+    "never allowed": (
+        'call = ["task act"]',
+        'call = ["act task"]',
+        "act task",
+        ["kind[1].call[0]", "never allowed to run"],
+    ),
+    "part of a word": (
+        'call = ["task act"]',
+        'call = ["ask act"]',
+        "ask act",
+        ["never allowed to run", "ask, task act"],
+    ),
+    "unknown option set": ("set = { root", "set = { roof", "set =", ["call.set.roof", "mean 'root'"]),
+    "unknown option many": ('many = ["label"]', 'many = ["labels"]', "many =", ["call.many[0]", "mean 'label'"]),
+    "unknown option inside": ('inside = ["out"]', 'inside = ["put"]', "inside =", ["call.inside[0]"]),
+    "flag with a value": ('flags = ["quick"]', 'flags = ["label"]', "flags =", ["'label' takes no value"]),
+}
+
+CHECK_FAULTS = {
+    "unknown kind": ('kind = "ask"\nocc', 'kind = "asks"\nocc', 'kind = "asks"', ["check[1].kind", "mean 'ask'"]),
+    "nothing checked": ('shows = { file = "project/{proof}", reads = "any" }', "", "[[check]]", ["nothing is checked"]),
+    "fatal kind": ('kind = "ask"\nocc', 'kind = "quit"\nocc', 'kind = "quit"', ["it is fatal"]),
+    "second of once": ("occurrence = 1", "occurrence = 2", "occurrence", ["'ask' may run only once", "allowed: 1"]),
+    "shows of a call": ('kind = "proof"\nshows', 'kind = "act"\nshows', "shows", ["'act' is no read with a code"]),
+    "answer of a read": ('kind = "ask"\nocc', 'kind = "proof"\nocc', "[check.answer]", ["is a read and has no answer"]),
+    "no code": ('failed = "ask_failed"\n', "", '"/mode"', ["no code: 'ask' has no failed"]),
+    "two tests": ("absent = true, code", "absent = true, empty = true, code", '"/gone"', ["2 tests in one check"]),
+    "no test": ("{ absent = true, code", "{ code", '"/gone"', ["0 tests in one check", "exactly one of equals"]),
+    "none_contains alone with another": (
+        "commands = { act = 1 }",
+        'contains = "x"',
+        '"/next"',
+        ["2 tests in one check"],
+    ),
+    "unknown counted kind": ("commands = { act = 1 }", "commands = { acts = 1 }", '"/next"', ["mean 'act'"]),
+    "nothing counted": (
+        'commands = { act = 1 }, none_contains = "drop"',
+        "commands = {}",
+        '"/next"',
+        ["no kind is counted"],
+    ),
+    "code in where": ('{ contains = "exit" }', '{ contains = "exit", code = "x" }', "where", ["a test of one value"]),
+    "count in where": ('{ contains = "exit" }', "{ commands = { act = 1 } }", "where", ["a test of one value"]),
+}
+
+ALL = {
+    f"{group}: {fault}": case
+    for group, faults in (
+        ("text", TEXT_FAULTS),
+        ("world", WORLD_FAULTS),
+        ("rule", RULE_FAULTS),
+        ("check", CHECK_FAULTS),
+    )
+    for fault, case in faults.items()
+}
+
+
+def refusal(path: Path) -> ScenarioError:
+    with pytest.raises(ScenarioError) as caught:
+        load(path, grammars=frozenset({"loopx-0.4"}))
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("fault", ALL)
+def test_scenario_that_cannot_work_is_refused_at_its_line(fault: str, text: str, write: Write) -> None:
+    old, new, place, said = ALL[fault]
+    changed = text.replace(old, new, 1)
+    assert changed != text
+    error = refusal(write(changed))
+    assert error.line is not None
+    assert place in changed.splitlines()[error.line - 1], (error, changed.splitlines()[error.line - 1])
+    for part in said:
+        assert part in str(error)
+
+
+def test_call_kinds_need_a_table_of_calls_that_may_run(text: str, write: Write) -> None:
+    start, end = text.index("[call]"), text.index("[[kind]]")
+    error = refusal(write(text[:start] + text[end:]))
+    assert error.key == "kind[0]"
+    assert "no call may run" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ('call = ["ask"]', 'call = ["ask"]'),
+        ('call = ["ask", "task act"]', 'call = ["ask"]\nword = "x"'),
+        ('with = { label = "*" }', 'with = { label = "a" }'),
+        ("with = { quick = true }", 'call = ["task act"]\nwith = { quick = true, label = "a" }'),
+        ('word = "x"', 'word = "x"\ntool = "run"'),
+        ('read = "other"', 'read = "other"\ntool = "run"'),
+        ('tool = "run"\nwhere = { "/cmd" = "a" }', 'tool = "run"\nwhere = { "/cmd" = "a", "/x" = 1 }'),
+        ('tool = "run"', 'tool = "run"\nword = "a"'),
+    ],
+)
+def test_kind_behind_one_that_matches_all_of_it_is_refused(earlier: str, later: str, text: str, write: Write) -> None:
+    changed = text + f'\n[[kind]]\nname = "first"\n{earlier}\n[[kind]]\nname = "second"\n{later}\n'
+    error = refusal(write(changed))
+    assert "'second' is never reached: 'first' before it matches all of it" in str(error)
+    assert error.key == "kind[5]"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ('call = ["ask"]\nword = "x"', 'call = ["ask"]\nword = "y"'),
+        ('call = ["task act"]\nword = "x"', 'call = ["ask"]\nword = "x"'),
+        ('with = { label = "*" }', 'with = { label = "" }'),
+        ('with = { label = "*" }', 'with = { label = "--x" }'),
+        ('with = { label = "*" }', "with = { label = true }"),
+        ('with = { label = "*" }', 'word = "a"'),
+        ('with = { label = "a" }', 'with = { label = "b" }'),
+        ("with = { quick = true }", "with = { quick = false }"),
+        ('call = ["task act"]\nword = "x"', 'word = "x"'),
+        ('read = "metadata"', 'read = "other"'),
+        ('tool = "run"\nwhere = { "/cmd" = "a" }', 'tool = "run"\nwhere = { "/cmd" = "b" }'),
+    ],
+)
+def test_kind_that_something_is_left_for_is_accepted(earlier: str, later: str, text: str, write: Write) -> None:
+    changed = text + f'\n[[kind]]\nname = "first"\n{earlier}\n[[kind]]\nname = "second"\n{later}\n'
+    loaded = load(write(changed), grammars=frozenset({"loopx-0.4"}))
+    assert [kind.name for kind in loaded.scenario.kind][-2:] == ["first", "second"]

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import ScenarioError, ScriptError
+from harness.scenario import bind, static_values, substitute
+from harness.scenario.placeholders import REPEAT_MAX, find_cycle, names_in
+from harness.schema.scenario import Scenario
+from harness.schema.script import Action
+
+VALUES = {
+    "project_root": "/w/project",
+    "state_root": "/w/state",
+    "home_root": "/w/home",
+    "fixture_root": "/w",
+    "turn_id": "t-1",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("{a} and {b}", "1 and 2"),
+        ("{a}{a}", "11"),
+        ("{c} {A} {a b} {}", "{c} {A} {a b} {}"),
+        ("${a} $${a} {a}", "${a} $${a} 1"),
+        ("{{a}}", "{1}"),
+        ("{loop}", "{a}"),
+        ("{repeat:x:3}|{repeat:é:2}|{repeat:x:0}", "xxx|éé|"),
+        ("{repeat:}:2}{repeat:\n:2}{repeat:::2}", "}}\n\n::"),
+        ("{repeat:{:1}a}", "{a}"),
+        (
+            "${repeat:x:3} {repeat:xy:3} {repeat:x:-1} {repeat:x:²}",
+            "${repeat:x:3} {repeat:xy:3} {repeat:x:-1} {repeat:x:²}",
+        ),
+    ],
+)
+def test_known_names_and_repeats_are_replaced_once(text: str, result: str) -> None:
+    assert substitute(text, {"a": "1", "b": "2", "loop": "{a}"}.get) == result
+
+
+def test_repeat_is_bounded() -> None:
+    assert len(substitute(f"{{repeat:x:{REPEAT_MAX}}}", lambda _: None)) == REPEAT_MAX
+    assert substitute("{repeat:x:0000000000002}", lambda _: None) == "xx"
+    for count in (str(REPEAT_MAX + 1), "9" * 5_000):
+        with pytest.raises(ScriptError, match="at most 1000000"):
+            substitute(f"{{repeat:x:{count}}}", lambda _: None)
+
+
+def test_names_in_a_text_are_those_in_braces() -> None:
+    assert names_in("{a} ${b} {c_1} {D} {repeat:x:3}") == ("a", "c_1")
+
+
+def test_static_values_are_put_into_each_other(whole: Scenario) -> None:
+    assert static_values(whole) == {"task": "task_1", "proof": "notes/task_1.json"}
+
+
+def test_values_that_lead_in_a_circle_are_refused(whole: Scenario) -> None:
+    circular = whole.model_copy(update={"values": {"a": "{b}", "b": "x{c}", "c": "{a}"}})
+    with pytest.raises(ScenarioError, match="a -> b -> c -> a"):
+        static_values(circular)
+
+
+def test_circle_is_found_behind_a_value_that_is_in_none() -> None:
+    assert find_cycle({"x": "{a}{z}", "a": "{b}", "b": "{a}", "z": ""}) == ("a", "b", "a")
+    assert find_cycle({"x": "{a}{b}", "a": "{b}", "b": "{gone}"}) == ()
+
+
+def test_binding_replaces_every_known_name_everywhere(whole: Scenario) -> None:
+    bound = bind(whole, VALUES)
+    assert bound.workspace.file[0].at == ("project/notes/task_1.json", "home/copy.json")
+    assert bound.workspace.file[0].text == '{"shell": "${HOME}", "root": "/w/project"}'
+    assert bound.workspace.prepare[0].plane == ("init", "--root", "/w/project")
+    assert bound.late["briefing"].plane == ("brief", "--task", "task_1")
+    assert bound.kind[1].word == "task_1"
+    assert bound.call is not None
+    assert bound.call.set == {"root": "/w/project"}
+    assert bound.check[0].shows is not None
+    assert bound.check[0].shows.file == "project/notes/task_1.json"
+    assert bound.script.reference[1] == "cat notes/task_1.json"
+
+
+def test_binding_leaves_late_names_and_shell_text(whole: Scenario) -> None:
+    bound = bind(whole, VALUES)
+    assert bound.prompt.user == "{briefing}\nTurn t-1.\n"
+    assert bound.script.reference[0] == "{ask_command}"
+    act = bound.script.reference[2]
+    assert isinstance(act, Action)
+    assert act.command == "{act_command}"
+    assert act.model_fields_set == {"command", "replace", "assistant_content"}
+
+
+def test_binding_twice_changes_nothing(whole: Scenario) -> None:
+    bound = bind(whole, VALUES)
+    assert bind(bound, VALUES) == bound
+
+
+def test_value_that_does_not_fit_its_place_is_refused_without_being_shown(whole: Scenario) -> None:
+    rooted = whole.model_copy(update={"values": {"task": "{turn_id}", "proof": "notes/{task}.json"}})
+    with pytest.raises(ScenarioError, match=r"workspace\.file\.0\.at\.0") as caught:
+        bind(rooted, {**VALUES, "turn_id": "canary" * 200})
+    assert "canary" not in str(caught.value)
