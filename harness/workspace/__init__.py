@@ -1,0 +1,8 @@
+"""The temporary world of one episode: made, filled, fingerprinted, hidden behind placeholders, removed."""
+
+from harness.workspace.fingerprint import Fingerprinter, diff, take
+from harness.workspace.placeholders import Placeholders
+from harness.workspace.populate import populate
+from harness.workspace.reservation import Workspace, reserve, sweep
+
+__all__ = ["Fingerprinter", "Placeholders", "Workspace", "diff", "populate", "reserve", "sweep", "take"]

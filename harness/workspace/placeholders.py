@@ -1,0 +1,82 @@
+"""Absolute paths of a workspace become names, and names become paths again.
+
+What is kept of an episode never holds where it happened: ``{project_root}`` stands for the root ``project``,
+``{process_home_root}`` for the process's own home, ``{fixture_root}`` for the workspace itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+from urllib.parse import quote
+
+from pydantic import JsonValue
+
+from harness.workspace.reservation import PROCESS_HOME, Workspace
+
+__all__ = ["Placeholders"]
+
+_WHOLE = "{fixture_root}"
+
+# A root's path does not end before one of these; the workspace's own path, whose name is drawn by lot, always does.
+_ENDS = r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9_])"
+
+
+class Placeholders:
+    """Both ways for one workspace.
+
+    Every spelling of a path is hidden: as it is, with links resolved, escaped in JSON (ASCII or not, slashes or not),
+    percent-encoded, and decoded with replacement characters. Longest paths first. ``/w/project2`` is not
+    ``/w/project``. ``show`` gives the resolved path.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        names = {path.name: f"{{{name}_root}}" for name, path in workspace.roots.items()}
+        names[PROCESS_HOME] = f"{{{PROCESS_HOME}_root}}"
+        self._mark = workspace.root.name
+        self._names = names
+        self._paths = {placeholder: str(workspace.root / folder) for folder, placeholder in names.items()}
+        self._paths[_WHOLE] = str(workspace.root)
+        bases = _longest_first(_spellings(workspace.root) | _spellings(workspace.given))
+        self._path = re.compile(rf"(?:{bases})(?:\\?/({_longest_first(names)}){_ENDS})?")
+        self._name = re.compile(_longest_first(self._paths))
+
+    def hide(self, text: str) -> str:
+        """The text with every path of the workspace replaced by its placeholder."""
+        if self._mark not in text:
+            return text
+        return self._path.sub(lambda match: self._names.get(match[1], _WHOLE), text)
+
+    def show(self, text: str) -> str:
+        """The text with every placeholder of the workspace replaced by its path; the inverse of ``hide``."""
+        return self._name.sub(lambda match: self._paths[match[0]], text)
+
+    def hide_json(self, value: JsonValue) -> JsonValue:
+        """The value with ``hide`` applied to every string in it, keys included."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_json(item) for item in value]
+        if isinstance(value, dict):
+            return {self.hide(key): self.hide_json(item) for key, item in value.items()}
+        return value
+
+
+def _spellings(path: Path) -> set[str]:
+    """How a path may be spelled in a text."""
+    raw = os.fsencode(path)
+    plain = {str(path), raw.decode("utf-8", "surrogateescape"), raw.decode("utf-8", "replace")}
+    once = _in_json(plain)
+    escaped = once | _in_json(once)
+    return plain | escaped | {text.replace("/", r"\/") for text in escaped} | {quote(raw)}
+
+
+def _in_json(texts: set[str]) -> set[str]:
+    return {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in texts for ascii_only in (True, False)}
+
+
+def _longest_first(texts: Collection[str]) -> str:
+    return "|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text))))

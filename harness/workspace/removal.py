@@ -1,0 +1,93 @@
+"""Removing a directory that a stranger filled: read-only parts, odd names, any depth, links never followed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["remove_tree"]
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory with all that is in it; nothing happens where it does not exist.
+
+    Raises:
+        OSError: a part of it cannot be removed by this user.
+    """
+    try:
+        _unlock(os.fspath(path), None)
+        top = os.open(path, _DIRECTORY)
+    except FileNotFoundError:
+        return
+    try:
+        fresh = (f".lifted-{number}" for number in itertools.count())
+        while names := os.listdir(top):  # noqa: PTH208  (an open directory)
+            for name in names:
+                _remove_entry(top, name, fresh)
+    finally:
+        os.close(top)
+    path.rmdir()
+
+
+def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> None:
+    """Remove ``name`` from the directory ``top``; the directories in it are lifted into ``top`` to wait their turn.
+
+    So two open directories and no recursion are enough for any depth, and no path ever grows longer.
+    """
+    if _unlink(top, name):
+        return
+    _unlock(name, top)
+    inner = os.open(name, _DIRECTORY, dir_fd=top)
+    try:
+        for child in os.listdir(inner):  # noqa: PTH208  (an open directory)
+            if not _unlink(inner, child):
+                _lift(inner, child, top, fresh)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=top)
+
+
+def _unlink(folder: int, name: str) -> bool:
+    """Whether ``name`` is gone: False means that it is a directory."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return True
+    except IsADirectoryError:
+        return False
+    except PermissionError:
+        if stat.S_ISDIR(_mode(folder, name)):  # what macOS says of a directory
+            return False
+        raise
+    return True
+
+
+def _lift(source: int, name: str, target: int, fresh: Iterator[str]) -> None:
+    _unlock(name, source)  # a directory that is moved must be writable, its ".." changes
+    candidate = next(fresh)
+    while _exists(target, candidate):
+        candidate = next(fresh)
+    os.rename(name, candidate, src_dir_fd=source, dst_dir_fd=target)
+
+
+def _unlock(name: str, folder: int | None) -> None:
+    mode = _mode(folder, name)
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+
+
+def _mode(folder: int | None, name: str) -> int:
+    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        _mode(folder, name)
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,23 @@
+"""The smallest git repository: an unborn branch ``main``, no objects, nothing of the user's configuration.
+
+What must be there is told by gitrepository-layout(5): ``HEAD``, ``objects`` and ``refs`` make a directory a
+repository; ``config`` says that it has a working tree, so that nothing is guessed.
+"""
+
+from __future__ import annotations
+
+__all__ = ["REPOSITORY_DIRECTORIES", "REPOSITORY_FILES"]
+
+#: Paths below the repository's root, by parts, parents first.
+REPOSITORY_DIRECTORIES: tuple[tuple[str, ...], ...] = (
+    (".git",),
+    (".git", "objects"),
+    (".git", "refs"),
+    (".git", "refs", "heads"),
+)
+
+#: Paths below the repository's root and their texts.
+REPOSITORY_FILES: tuple[tuple[tuple[str, ...], str], ...] = (
+    ((".git", "HEAD"), "ref: refs/heads/main\n"),
+    ((".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"),
+)
