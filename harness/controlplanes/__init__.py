@@ -1,0 +1,1 @@
+"""The real systems a model drives, one file each."""

@@ -1,0 +1,165 @@
+"""One call: a worker, its bounds, and nothing left of it afterwards. Standard library only, see ``_forkserver``."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.executors import _frames, _reaping
+else:
+    import sys
+
+    _frames, _reaping = sys.modules["_frames"], sys.modules["_reaping"]
+
+#: Runs in the worker with descriptors 0-2 in place and the one to write a note to; does not return.
+Worker = Callable[["Request", int], None]
+
+_CHUNK = 65536
+_NOTE_BYTES = 1_048_576
+#: Far from the descriptors that a program counts on getting first.
+_NOTE_FD = 200
+
+
+class Request:
+    """One command to run; texts as bytes."""
+
+    def __init__(self, header: bytes) -> None:
+        fields = json.loads(header)
+        self.id: int = fields["id"]
+        self.argv: list[bytes] = [text.encode("latin-1") for text in fields["argv"]]
+        self.cwd: bytes = fields["cwd"].encode("latin-1")
+        self.env: dict[bytes, bytes] = {
+            key.encode("latin-1"): value.encode("latin-1") for key, value in fields["env"].items()
+        }
+        self.timeout_s: float = fields["timeout_s"]
+        self.output_bytes: int = fields["output_bytes"]
+
+
+class _Stream:
+    """One output of a worker: kept up to the bound, counted to its end."""
+
+    def __init__(self, bound: int) -> None:
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.kept, self.seen, self._bound = bytearray(), 0, bound
+
+    def pump(self) -> bool:
+        """Read what is there; False at its end."""
+        while True:
+            try:
+                data = os.read(self.reader, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self.seen += len(data)
+            self.kept += data[: max(0, self._bound - len(self.kept))]
+            if len(data) < _CHUNK:
+                return True
+
+
+class Supervisor:
+    """Runs one worker to its end or its bound, then leaves nothing of it alive."""
+
+    def __init__(self, request: Request, life: int) -> None:
+        self._request, self._life = request, life
+        self._reaper = _reaping.become_subreaper()
+        self._out, self._err = _Stream(request.output_bytes), _Stream(request.output_bytes)
+        self._note = _Stream(_NOTE_BYTES)
+        self._wake, wake_writer = os.pipe()
+        for descriptor in (self._wake, wake_writer):
+            os.set_blocking(descriptor, False)
+        signal.signal(signal.SIGCHLD, _ignore)
+        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
+
+    def run(self, worker: Worker) -> bytes:
+        """Start the worker, wait, clean up; returns the answer's frame."""
+        pid = os.fork()
+        if pid == 0:
+            _enter(worker, self._request, self._out.writer, self._err.writer, self._note.writer)
+        for stream in (self._out, self._err, self._note):
+            os.close(stream.writer)
+        status = self._wait(pid)
+        timed_out = status is None
+        if not self._reaper:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+        _reaping.kill_below()
+        for stream in (self._out, self._err, self._note):
+            stream.pump()
+        header: _frames.Header = {
+            "id": self._request.id,
+            "status": status,
+            "timed_out": timed_out,
+            "out": len(self._out.kept),
+            "err": len(self._err.kept),
+            "out_seen": self._out.seen,
+            "err_seen": self._err.seen,
+            "note": json.loads(self._note.kept or b"{}"),
+        }
+        return _frames.frame(header, bytes(self._out.kept + self._err.kept))
+
+    def _wait(self, pid: int) -> int | None:
+        """The worker's wait status, or None where the time or the server ended first."""
+        deadline = time.monotonic() + self._request.timeout_s
+        streams = {stream.reader: stream for stream in (self._out, self._err, self._note)}
+        poll = select.poll()
+        for descriptor in (*streams, self._wake, self._life):
+            poll.register(descriptor, select.POLLIN)
+        while (left := deadline - time.monotonic()) > 0:
+            for descriptor, _ in poll.poll(left * 1000 + 1):
+                if descriptor == self._life:
+                    return None
+                if descriptor == self._wake:
+                    os.read(self._wake, _CHUNK)
+                    status = (_reaping.reap() or {}).get(pid)
+                    if status is not None:
+                        return status
+                elif not streams[descriptor].pump():
+                    poll.unregister(descriptor)
+        return None
+
+
+def _ignore(_signal: int, _frame: FrameType | None) -> None:
+    """Only the wake-up descriptor matters."""
+
+
+def _enter(worker: Worker, request: Request, out: int, err: int, note: int) -> None:
+    """Become the worker: own session, default signals, nothing open but 0-2 and the note."""
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.dup2(note, _NOTE_FD, inheritable=False)
+        os.closerange(3, _NOTE_FD)
+        os.closerange(_NOTE_FD + 1, os.sysconf("SC_OPEN_MAX"))
+        worker(request, _NOTE_FD)
+    finally:
+        os._exit(70)
+
+
+def execute(request: Request, note: int) -> None:
+    """The worker that becomes a program; a failure to start is told in the note."""
+    step = "enter the directory"
+    try:
+        os.chdir(request.cwd)
+        step = "start"
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        os.execvpe(request.argv[0], request.argv, request.env)  # noqa: S606  (never a shell)
+    except OSError as error:
+        _frames.write_all(note, json.dumps({"problem": [step, os.strerror(error.errno or 0)]}).encode("ascii"))
+        os._exit(127)

@@ -1,0 +1,65 @@
+"""Cold: each command is a fresh process, started and supervised by a small server of our own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from datetime import datetime
+from pathlib import Path
+
+from harness.errors import ControlPlaneError
+from harness.executors._link import Link, LinkLostError, completed
+from harness.schema.process import Completed, ProcessCommand
+
+__all__ = ["ProcessExecutor"]
+
+_TIMESHIFT = Path(__file__).with_name("_timeshift.py")
+
+
+class ProcessExecutor:
+    """Runs any command; safe to use from many threads at once.
+
+    Output beyond ``output_bytes`` is counted and dropped; an endless writer is ended by the time bound. When a command
+    ends, whatever it left running is killed: on Linux everything below it, also after ``setsid``; elsewhere its process
+    group. ``plane_time`` is a seam of the tests: commands of the form ``python -m MODULE`` see that wall-clock time.
+    """
+
+    def __init__(self, *, plane_time: datetime | None = None) -> None:
+        self._plane_time = plane_time
+        self._lock = threading.Lock()
+        self._link: Link | None = None
+
+    def run(self, command: ProcessCommand) -> Completed:
+        """Run to the end or the bound. Raises ControlPlaneError where nothing could be started."""
+        command = self._timed(command)
+        for _ in range(2):
+            try:
+                return completed(self._server().call(command))
+            except LinkLostError as lost:
+                if lost.delivered:
+                    break
+        raise ControlPlaneError("the process that runs commands ended before the command did")
+
+    def close(self) -> None:
+        """End whatever is still alive; idempotent. A later ``run`` starts anew."""
+        with self._lock:
+            link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def _server(self) -> Link:
+        with self._lock:
+            if self._link is not None and not self._link.alive:
+                self._link.close()
+                self._link = None
+            if self._link is None:
+                self._link = Link((sys.executable, "-I", "-S"), None, None)
+            return self._link
+
+    def _timed(self, command: ProcessCommand) -> ProcessCommand:
+        if self._plane_time is None or command.argv[1:2] != ("-m",):
+            return command
+        python, _, *rest = command.argv
+        argv = (python, os.fspath(_TIMESHIFT), self._plane_time.isoformat(), *rest)
+        return command.model_copy(update={"argv": argv})

@@ -1,0 +1,157 @@
+"""Every Nth warm call repeated cold, on the same state, under the same paths, and compared."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.ports import Executor
+from harness.schema.base import JsonValue
+from harness.schema.process import Completed, ProcessCommand
+
+__all__ = ["ShadowCounts", "ShadowExecutor", "differing"]
+
+_ASIDE = ".shadow"
+_TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?")
+
+
+@dataclass(slots=True)
+class ShadowCounts:
+    """``checks`` calls were repeated, ``differences`` of them differed, ``skipped`` could not be repeated."""
+
+    checks: int = 0
+    differences: int = 0
+    skipped: int = 0
+    differing: list[str] = field(default_factory=list)
+
+
+class ShadowExecutor:
+    """Runs on ``warm``, and every ``every``-th call again on ``cold``; the answer is always the warm one.
+
+    Before such a call the directories in ``root`` are copied aside; after it they are moved away, the copy is put where
+    they were, and the cold call sees the very world that the warm one saw; then the warm call's world is moved back. No
+    path changes, so nothing has to be rewritten to be compared. Times of day and the JSON pointers ``volatile`` of the
+    answer are left out of the comparison. ``turn`` counts calls, from 1; give several executors one counter
+    to sample a whole run. Plain files directly in ``root`` stay where they are. Neither executor is closed here.
+    """
+
+    def __init__(
+        self,
+        warm: Executor,
+        cold: Executor,
+        *,
+        every: int,
+        root: Path,
+        volatile: tuple[str, ...] = (),
+        turn: Callable[[], int] | None = None,
+    ) -> None:
+        self._warm, self._cold, self._every, self._root, self._volatile = warm, cold, every, root, volatile
+        self._turn = turn if turn is not None else itertools.count(1).__next__
+        self.counts = ShadowCounts()
+
+    def run(self, command: ProcessCommand) -> Completed:
+        """The warm answer. Raises ControlPlaneError as ``warm`` does; also where the cold call cannot be started."""
+        if self._every < 1 or self._turn() % self._every:
+            return self._warm.run(command)
+        aside = self._root / _ASIDE
+        try:
+            self._copy(aside / "before")
+        except (OSError, shutil.Error):
+            shutil.rmtree(aside, ignore_errors=True)
+            self.counts.skipped += 1
+            return self._warm.run(command)
+        try:
+            done = self._warm.run(command)
+            again = self._again(command, aside)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        if again is None:
+            self.counts.skipped += 1
+            return done
+        found = differing(done, again, self._volatile)
+        self.counts.checks += 1
+        self.counts.differences += bool(found)
+        self.counts.differing.extend(found)
+        return done
+
+    def close(self) -> None:
+        """Nothing of its own is open; idempotent."""
+
+    def _again(self, command: ProcessCommand, aside: Path) -> Completed | None:
+        try:
+            with self._earlier(aside):
+                return self._cold.run(command)
+        except OSError:
+            return None
+
+    def _folders(self, place: Path) -> list[Path]:
+        return sorted(
+            path for path in place.iterdir() if path.is_dir() and not path.is_symlink() and path.name != _ASIDE
+        )
+
+    def _copy(self, into: Path) -> None:
+        into.mkdir(parents=True, mode=0o700)
+        for folder in self._folders(self._root):
+            shutil.copytree(folder, into / folder.name, symlinks=True)
+
+    @contextmanager
+    def _earlier(self, aside: Path) -> Iterator[None]:
+        """The copy in place of the present world, which comes back afterwards whatever happens."""
+        after, moved = aside / "after", False
+        try:
+            self._move(self._root, after)
+            moved = True
+            self._move(aside / "before", self._root)
+            yield
+        finally:
+            if moved:
+                self._move(self._root, aside / "used")
+            self._move(after, self._root)
+
+    def _move(self, source: Path, target: Path) -> None:
+        target.mkdir(mode=0o700, exist_ok=True)
+        for folder in self._folders(source):
+            folder.rename(target / folder.name)
+
+
+def differing(one: Completed, other: Completed, volatile: tuple[str, ...]) -> list[str]:
+    """The names of the fields of two answers that differ; no text of either is returned."""
+    pairs = {
+        "exit_code": (one.exit_code, other.exit_code),
+        "signal": (one.signal, other.signal),
+        "timed_out": (one.timed_out, other.timed_out),
+        "stdout": (_steady(one.stdout, volatile), _steady(other.stdout, volatile)),
+        "stderr": (_steady(one.stderr, volatile), _steady(other.stderr, volatile)),
+    }
+    return [name for name, (left, right) in pairs.items() if left != right]
+
+
+def _steady(data: bytes, volatile: tuple[str, ...]) -> bytes:
+    """An answer without what may differ between two calls."""
+    try:
+        value: JsonValue = json.loads(data)
+    except ValueError:
+        return _TIME.sub(b"<time>", data)
+    if volatile:
+        for pointer in volatile:
+            _drop(value, [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]])
+        data = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    return _TIME.sub(b"<time>", data)
+
+
+def _drop(value: JsonValue, parts: list[str]) -> None:
+    for part in parts[:-1]:
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return
+    if isinstance(value, dict) and parts:
+        value.pop(parts[-1], None)

@@ -1,0 +1,124 @@
+"""Installing: one at a time, whole or not at all, repaired where it was torn."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.errors import ProvisionError
+from harness.provision.fetching import obtain
+from harness.provision.inspection import Marker, ensure_layout, find, packages, tree_digest, verify, write_marker
+from harness.provision.plane import VENV, InstalledPlane, parse_ref, plane_root
+from harness.provision.wheel import file_sha256, unpack
+
+__all__ = ["install"]
+
+_COMPILE_LIMIT_S = 300.0
+
+
+def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
+    """Install ``NAME==VERSION`` below ``home``, from ``wheel`` where given; what is there and whole is left alone.
+
+    The wheel is kept in ``home/wheels``, so that installing again needs no network. The files are made in a directory
+    beside the final one and moved there in one step; what a crash leaves behind is removed by the next call. A second
+    installer waits for the first. Raises ProvisionError.
+    """
+    name, version = parse_ref(ref)
+    home = Path(os.path.abspath(home))  # noqa: PTH100  (resolve() would follow a link that the user chose)
+    root = plane_root(home, name, version)
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(root.parent / f".{version}.lock"):
+            present = find(name, version, home)
+            if present is not None and not verify(present):
+                if wheel is not None:
+                    _same(wheel, present)
+                return present
+            _build(obtain(name, version, home=home, wheel=wheel), root, name, version)
+    except OSError as error:
+        place = error.filename or home
+        raise ProvisionError(
+            f"{ref} cannot be installed: {place}: {error.strerror}; choose another HARNESS_HOME"
+        ) from None
+    made = find(name, version, home)
+    if made is None:
+        raise ProvisionError(f"{ref} was installed but cannot be found under {home}; install it again")
+    return made
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Hold an exclusive lock; it ends with the process, whatever ends it."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _same(wheel: Path, present: InstalledPlane) -> None:
+    if not wheel.is_file():
+        raise ProvisionError(f"cannot read the wheel {wheel}: there is no such file")
+    if file_sha256(wheel) != present.identity.wheel_sha256:
+        raise ProvisionError(
+            f"{present.identity.ref} is already installed from another wheel; remove {present.root} first"
+        )
+
+
+def _build(wheel: Path, root: Path, name: str, version: str) -> None:
+    part = root.with_name(f".{version}.part")
+    for leftover in (part, root):
+        if leftover.exists():
+            shutil.rmtree(leftover)
+    part.mkdir()
+    venv.EnvBuilder(symlinks=True, with_pip=False).create(part / VENV)
+    _correct_paths(part, root)
+    site = packages(part)
+    unpack(wheel, site)
+    ensure_layout(site, name, version)
+    _compile(part / VENV / "bin" / "python", site, part, root)
+    write_marker(
+        part,
+        Marker(
+            name=name,
+            version=version,
+            wheel_sha256=file_sha256(wheel),
+            python=platform.python_version(),
+            tree=tree_digest(site),
+        ),
+    )
+    part.rename(root)
+
+
+def _correct_paths(part: Path, root: Path) -> None:
+    """The environment was made elsewhere: keep only what names no path of its own, and name the right one."""
+    for program in (part / VENV / "bin").iterdir():
+        if not program.name.startswith("python"):
+            program.unlink()
+    config = part / VENV / "pyvenv.cfg"
+    config.write_text(config.read_text("utf-8").replace(str(part), str(root)), "utf-8")
+
+
+def _compile(python: Path, site: Path, part: Path, root: Path) -> None:
+    """Compile everything, naming the final place, to bytecode that is used without looking at its source.
+
+    The sources never change (``verify`` proves it), while their times do when a directory is copied or restored, and
+    then every call would compile 660 modules anew, which takes seconds.
+    """
+    argv = [str(python), "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+    argv += ["-s", str(part), "-p", str(root), str(site)]
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, timeout=_COMPILE_LIMIT_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        raise ProvisionError(
+            f"the new interpreter {python} cannot be run; check the Python that harness runs on"
+        ) from None
+    if done.returncode != 0:
+        raise ProvisionError("the control plane's files cannot be compiled by this Python; try another version of it")

@@ -1,0 +1,83 @@
+"""Wheels as files: what one is, and how it is laid out in a directory of its own."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import zipfile
+from dataclasses import dataclass
+from email.parser import Parser
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from harness.errors import ProvisionError
+
+__all__ = ["WheelFacts", "file_sha256", "read_wheel", "recorded", "unpack"]
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFacts:
+    """What a wheel says of itself, and the hash of its file (hexadecimal)."""
+
+    name: str
+    version: str
+    sha256: str
+    dist_info: str
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, hexadecimal."""
+    with path.open("rb") as file:
+        digest = sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def read_wheel(path: Path) -> WheelFacts:
+    """Name and version from the wheel's own metadata. Raises ProvisionError for a file that is no usable wheel."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+            if len(names) != 1:
+                raise ProvisionError(f"{path.name} is not a wheel: it must hold one .dist-info/METADATA")
+            meta = Parser().parsestr(archive.read(names[0]).decode("utf-8", "replace"))
+        facts = WheelFacts(meta["Name"] or "", meta["Version"] or "", file_sha256(path), names[0].rpartition("/")[0])
+    except zipfile.BadZipFile:
+        raise ProvisionError(f"{path.name} is not a wheel; give the .whl file of the control plane") from None
+    except OSError as error:
+        raise ProvisionError(f"cannot read the wheel {path}: {error.strerror}") from None
+    return facts
+
+
+def recorded(text: str) -> dict[str, str]:
+    """The files of a RECORD with their hashes as ``sha256=...``; files without a hash are left out."""
+    return {row[0]: row[1] for row in csv.reader(text.splitlines()) if len(row) > 1 and row[1]}
+
+
+def record_hash(data: bytes) -> str:
+    """A file's hash the way RECORD writes it: URL-safe base64 without padding."""
+    return "sha256=" + base64.urlsafe_b64encode(sha256(data).digest()).rstrip(b"=").decode("ascii")
+
+
+def unpack(path: Path, into: Path) -> None:
+    """Lay the wheel out below ``into``, each file checked against RECORD.
+
+    Raises ProvisionError where a file differs, is not listed, would land elsewhere, or needs an installer's help.
+    """
+    facts = read_wheel(path)
+    with zipfile.ZipFile(path) as archive:
+        record = recorded(archive.read(f"{facts.dist_info}/RECORD").decode("utf-8"))
+        for member in archive.infolist():
+            if member.is_dir():
+                continue
+            place = PurePosixPath(member.filename)
+            if place.is_absolute() or ".." in place.parts or place.parts[0].endswith(".data"):
+                raise ProvisionError(f"{path.name} cannot be laid out as plain files: {member.filename!r}")
+            data = archive.read(member)
+            own = place.name == "RECORD" and place.parent.name == facts.dist_info
+            if not own and record.get(member.filename) != record_hash(data):
+                raise ProvisionError(f"{path.name} is damaged: {member.filename!r} does not match its RECORD")
+            target = into / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)

@@ -1,0 +1,56 @@
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness.errors import ProvisionError
+from harness.provision.wheel import file_sha256, read_wheel, unpack
+
+
+class MakeWheel(Protocol):
+    def __call__(
+        self,
+        version: str = ...,
+        *,
+        name: str = ...,
+        filename: str | None = ...,
+        files: dict[str, bytes] | None = ...,
+        extra: dict[str, bytes] | None = ...,
+        folder: str = ...,
+    ) -> Path: ...
+
+
+def test_wheel_says_what_it_is(make_wheel: MakeWheel) -> None:
+    path = make_wheel("1.2.3")
+    facts = read_wheel(path)
+    assert (facts.name, facts.version, facts.dist_info) == ("loopx", "1.2.3", "loopx-1.2.3.dist-info")
+    assert facts.sha256 == file_sha256(path)
+
+
+def test_file_that_is_no_wheel_is_refused(tmp_path: Path, make_wheel: MakeWheel) -> None:
+    (tmp_path / "text.whl").write_text("not a zip")
+    with pytest.raises(ProvisionError, match=r"text.whl is not a wheel; give the .whl file"):
+        read_wheel(tmp_path / "text.whl")
+    with pytest.raises(ProvisionError, match="must hold one"):
+        read_wheel(make_wheel(extra={"other-1.dist-info/METADATA": b""}))
+    with pytest.raises(ProvisionError, match=r"cannot read the wheel .*: No such file"):
+        read_wheel(tmp_path / "none.whl")
+
+
+def test_files_are_laid_out_as_they_are(make_wheel: MakeWheel, tmp_path: Path) -> None:
+    wheel = make_wheel(files={"loopx/deep/data.json": b"{}"}, extra={"loopx/deep/": b""})
+    unpack(wheel, tmp_path / "site")
+    assert (tmp_path / "site/loopx/deep/data.json").read_bytes() == b"{}"
+    assert (tmp_path / "site/loopx-9.9.9.dist-info/RECORD").is_file()
+
+
+@pytest.mark.parametrize("name", ["../outside.py", "/outside.py", "loopx-9.9.9.data/scripts/run", "loopx/../../x"])
+def test_member_that_would_land_elsewhere_is_refused(make_wheel: MakeWheel, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ProvisionError, match="cannot be laid out as plain files"):
+        unpack(make_wheel(files={name: b"x"}), tmp_path / "site")
+    assert not list(tmp_path.rglob("outside.py"))
+
+
+def test_member_that_is_not_in_the_record_is_refused(make_wheel: MakeWheel, tmp_path: Path) -> None:
+    with pytest.raises(ProvisionError, match=r"damaged: 'loopx/planted.py' does not match"):
+        unpack(make_wheel(extra={"loopx/planted.py": b"x"}), tmp_path / "site")
