@@ -1,0 +1,1 @@
+"""Who takes the turns, one file each."""

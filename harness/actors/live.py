@@ -1,0 +1,77 @@
+"""A model behind an API: encode, send, decode; one attempt, nothing kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from harness.actors._key import SecretKey
+from harness.errors import UsageError
+from harness.ports import Provider, TurnContext, WireResponse
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.message import GenerationSettings, ModelRequest, Reply
+
+__all__ = ["LiveActor", "SecretKey", "Send", "build"]
+
+
+class Send(Protocol):
+    """Sends one request and reads the whole answer. Raises ProviderError where there is none."""
+
+    def __call__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+    ) -> WireResponse:
+        """POST ``body`` to ``url`` within ``deadline_s`` seconds."""
+
+
+def build(spec: ActorSpec, provider: Provider, send: Send, key: SecretKey | None = None) -> LiveActor:
+    """The actor of a spec. What ``send`` belongs to is the caller's to close.
+
+    Raises:
+        UsageError: the spec names no model or no address.
+    """
+    if spec.identity.model is None or spec.base_url is None:
+        raise UsageError(f"actor {spec.identity.ref!r} needs a model and an address: PROVIDER/MODEL[@BASE_URL]")
+    return LiveActor(spec.identity, spec.identity.model, spec.base_url, provider=provider, send=send, key=key)
+
+
+class LiveActor:
+    """Asks the model of its identity with the settings of its identity, whatever the request says of both."""
+
+    def __init__(
+        self,
+        identity: ActorIdentity,
+        model: str,
+        base_url: str,
+        *,
+        provider: Provider,
+        send: Send,
+        key: SecretKey | None,
+    ) -> None:
+        self._identity, self._provider, self._send, self._key = identity, provider, send, key
+        self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
+        self._url = base_url.rstrip("/") + provider.path
+
+    @property
+    def identity(self) -> ActorIdentity:
+        """As receipts name it."""
+        return self._identity
+
+    def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
+        """One attempt. Raises ProviderError."""
+        response = self._send(
+            self._url,
+            headers=self._provider.headers(None if self._key is None else self._key.reveal()),
+            body=self._provider.encode_request(request.model_copy(update=self._asked)),
+            deadline_s=context.deadline_s,
+            cancelled=context.cancelled,
+        )
+        return self._provider.decode_reply(response)
+
+    def close(self) -> None:
+        """Nothing to release: the connection is the caller's."""

@@ -1,0 +1,174 @@
+"""A script that answers: each action goes through the provider's wire form, so the real decoder reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from harness.errors import ProviderError, ScriptError, ScriptExhaustedError
+from harness.ports import Provider, TurnContext, WireResponse
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import JsonValue, canonical_json
+from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
+from harness.schema.script import Action
+from harness.schema.tool import ToolCall, ToolSpec
+
+__all__ = ["ScriptedActor", "build"]
+
+_FORMS: Final = ("command", "content", "calls", "raw_message", "raw_response", "raises")
+_HEADERS: Final = {"content-type": "application/json"}
+
+
+def build(spec: ActorSpec, provider: Provider) -> ScriptedActor:
+    """The actor of a spec that carries a script.
+
+    Raises:
+        ScriptError: there is no script, or an action has not exactly one form or counts unknown tokens.
+    """
+    if spec.script is None:
+        raise ScriptError(f"actor {spec.identity.ref!r} has no script")
+    actions = tuple(Action(command=entry) if isinstance(entry, str) else entry for entry in spec.script)
+    for position, action in enumerate(actions, 1):
+        problem = _problem(action)
+        if problem is not None:
+            raise ScriptError(f"actor {spec.identity.ref!r}: answer {position}: {problem}")
+    return ScriptedActor(spec.identity, actions, provider)
+
+
+def _problem(action: Action) -> str | None:
+    given = [form for form in _FORMS if getattr(action, form) is not None]
+    if len(given) != 1:
+        return "needs exactly one of command, content, calls, raw_message, raw_response, raise"
+    unknown = sorted(set(action.usage or {}) - set(Usage.model_fields))
+    return f"usage counts {', '.join(Usage.model_fields)} only" if unknown else None
+
+
+class ScriptedActor:
+    """Gives one answer of its script for each request. Never invents one: running out is an error."""
+
+    def __init__(self, identity: ActorIdentity, actions: tuple[Action, ...], provider: Provider) -> None:
+        self._identity, self._actions, self._provider = identity, actions, provider
+        self._position = 0
+        self._calls = 0
+
+    @property
+    def identity(self) -> ActorIdentity:
+        """As receipts name it."""
+        return self._identity
+
+    @property
+    def left(self) -> int:
+        """Answers that were not asked for yet."""
+        return len(self._actions) - self._position
+
+    def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
+        """The next answer of the script.
+
+        Raises:
+            ScriptExhaustedError: there is none left, or this one cannot be made: a placeholder that cannot be
+                resolved yet, a text to replace that is not there, no single command tool.
+            ProviderError: the script says so, or the decoder does not take what the script made.
+        """
+        if self._position >= len(self._actions):
+            raise ScriptExhaustedError(self._position)
+        action, position = self._actions[self._position], self._position
+        self._position += 1
+        if action.raises is not None:
+            raise _transport_failure(action.raises)
+        if action.raw_response is not None:
+            body = _raw(action.raw_response)
+        else:
+            body = self._provider.encode_reply(self._made(action, position, request, context))
+        return self._provider.decode_reply(WireResponse(200, _HEADERS, body))
+
+    def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:
+        """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
+
+        def fill(text: str) -> str:
+            filled = context.substitute(text)
+            for old, new in ((context.substitute(old), context.substitute(new)) for old, new in action.replace):
+                if old not in filled:
+                    raise ScriptExhaustedError(position, "a text that it replaces is not in the answer")
+                filled = filled.replace(old, new)
+            return filled
+
+        calls = self._made_calls(action, position, request.tools, fill)
+        said = action.content if action.content is not None else action.assistant_content
+        if said is not None:
+            said = fill(said) if action.content is not None else context.substitute(said)
+        natural: FinishReason = "tool_calls" if calls or _calls_in(action.raw_message) else "stop"
+        return Reply(
+            text=said,
+            calls=calls,
+            finish=action.finish or natural,
+            usage=Usage.model_validate(dict.fromkeys(Usage.model_fields, 0) | (action.usage or {})),
+            opaque=action.raw_message,
+            model=request.model or None,
+            fingerprint=f"script-{position + 1}",
+        )
+
+    def _made_calls(
+        self, action: Action, position: int, tools: tuple[ToolSpec, ...], fill: Callable[[str], str]
+    ) -> tuple[ToolCall, ...]:
+        if action.command is not None:
+            name, parameter = _command_tool(tools, position)
+            return (self._call(action.id, name, {parameter: fill(action.command)}),)
+        calls = []
+        for call in action.calls or ():
+            arguments = {key: _filled(value, fill) for key, value in call.arguments.items()}
+            calls.append(self._call(call.id, call.name, arguments))
+        return tuple(calls)
+
+    def _call(self, given: str | None, name: str, arguments: dict[str, JsonValue]) -> ToolCall:
+        self._calls += 1
+        id_ = given if given is not None else f"call-{self._calls}"
+        return ToolCall(id=id_, name=name, arguments_raw=canonical_json(arguments), arguments=arguments)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _command_tool(tools: tuple[ToolSpec, ...], position: int) -> tuple[str, str]:
+    """Name and parameter of the one tool that takes exactly one required text."""
+    found = []
+    for tool in tools:
+        required, properties = tool.parameters.get("required"), tool.parameters.get("properties")
+        if isinstance(required, list) and len(required) == 1 and isinstance(properties, dict):
+            parameter = required[0]
+            described = properties.get(parameter) if isinstance(parameter, str) else None
+            if isinstance(parameter, str) and isinstance(described, dict) and described.get("type") == "string":
+                found.append((tool.name, parameter))
+    if len(found) != 1:
+        problem = f"a command needs one tool that takes exactly one required text; the request has {len(found)}"
+        raise ScriptExhaustedError(position, problem)
+    return found[0]
+
+
+def _filled(value: JsonValue, fill: Callable[[str], str]) -> JsonValue:
+    """A value with all texts in it filled; keys stay."""
+    match value:
+        case str():
+            return fill(value)
+        case list():
+            return [_filled(item, fill) for item in value]
+        case dict():
+            return {key: _filled(item, fill) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _calls_in(message: dict[str, JsonValue] | None) -> bool:
+    return message is not None and bool(message.get("tool_calls") or message.get("function_call"))
+
+
+def _raw(response: JsonValue) -> bytes:
+    """A text is the body itself, so that a script can answer what is no JSON; anything else is sent as JSON."""
+    text = response if isinstance(response, str) else canonical_json(response)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _transport_failure(name: str) -> ProviderError:
+    """Never retryable: a second attempt would take the script's next answer."""
+    if name == "TimeoutError":
+        return ProviderError("timeout", "the script lets the call time out")
+    return ProviderError("connection_lost", "the script lets the connection fail")

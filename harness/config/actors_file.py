@@ -1,0 +1,132 @@
+"""``[actors.NAME]`` of ``harness.toml``: live models under names of their own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from harness.config.live_ref import problem_of_url
+from harness.config.presets import PRESETS
+from harness.config.settings import ALLOWED, read_settings
+from harness.errors import ConfigError
+from harness.schema.base import JsonValue
+from harness.schema.message import GenerationSettings
+
+__all__ = ["ActorConfig", "load_actors"]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_MODEL = re.compile(r"[!-~]{1,200}")
+#: Keys under which people put the secret itself.
+_SECRET_KEY = re.compile(
+    r"(?:.*[_-])?(?:api_?key|key|token|secret|password|credentials?|authorization|bearer)", re.IGNORECASE
+)
+#: Values that are most likely an API key.
+_SECRET_VALUE = re.compile(r"(?:sk|pk|ark|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9_-]{12,}|AIza[A-Za-z0-9_-]{20,}")
+_FIELDS: Final = ("provider", "model", "base_url", "key_env")
+_SIZE_MAX = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class ActorConfig:
+    """A named live model. ``base_url`` and ``key_env`` are None where the provider's own count."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    key_env: str | None = None
+    settings: GenerationSettings = field(default_factory=GenerationSettings)
+
+
+def load_actors(path: Path) -> dict[str, ActorConfig]:
+    """The actors of a configuration file, by name, in file order; none where the file does not exist.
+
+    Only the ``actors`` table is read.
+
+    Raises:
+        ConfigError: names file, table, key and what is allowed; a value is never shown.
+    """
+    try:
+        text = path.read_bytes()[: _SIZE_MAX + 1]
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(text) > _SIZE_MAX:
+        raise ConfigError(f"{path}: larger than 1 MiB; that is no configuration file")
+    try:
+        tables: dict[str, object] = tomllib.loads(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8; a configuration file is TOML in UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        # Where, but not what: the message of the reader can quote the line.
+        where = re.search(r"at line \d+, column \d+", str(error))
+        raise ConfigError(f"{path}: not TOML{f' {where[0]}' if where else ''}") from None
+    actors = tables.get("actors", {})
+    if not isinstance(actors, dict):
+        raise ConfigError(f"{path}: actors: must be tables; allowed: [actors.NAME]")
+    return {name: _actor(path, name, table) for name, table in actors.items()}
+
+
+def _actor(path: Path, name: str, table: object) -> ActorConfig:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{path}: actors: a name is 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit")
+    place = f"{path}: [actors.{name}]"
+    if not isinstance(table, dict):
+        raise ConfigError(f"{place}: must be a table; allowed keys: {', '.join((*_FIELDS, *ALLOWED))}")
+    given: dict[str, JsonValue] = {}
+    for key, value in table.items():
+        _refuse_secret(place, key, value)
+        if key not in _FIELDS and key not in ALLOWED:
+            shown = key if re.fullmatch(r"[a-z0-9_-]{1,40}", key) else "a key"
+            raise ConfigError(f"{place}: {shown}: unknown; allowed: {', '.join((*_FIELDS, *ALLOWED))}")
+        if not isinstance(value, str | int | float):
+            raise ConfigError(f"{place}: {key}: not such a value; allowed: {_allowed(key)}")
+        given[key] = value
+    texts = {key: _field(place, key, given.pop(key, None)) for key in _FIELDS}
+    settings, wrong = read_settings(given)
+    if wrong is not None:
+        raise ConfigError(f"{place}: {wrong}: this value cannot be used; allowed: {ALLOWED[wrong]}")
+    provider, model = texts["provider"], texts["model"]
+    if provider is None or model is None:
+        raise ConfigError(f"{place}: provider and model are both needed")
+    base_url = texts["base_url"]
+    return ActorConfig(provider, model, base_url.rstrip("/") if base_url else None, texts["key_env"], settings)
+
+
+def _refuse_secret(place: str, key: str, value: object) -> None:
+    advice = 'put it into an environment variable and name that: key_env = "NAME"'
+    if key not in _FIELDS and key not in ALLOWED and _SECRET_KEY.fullmatch(key):
+        raise ConfigError(f"{place}: an API key does not belong into a file; {advice}")
+    if isinstance(value, str) and _SECRET_VALUE.search(value):
+        raise ConfigError(f"{place}: a value looks like an API key, which does not belong into a file; {advice}")
+
+
+def _field(place: str, key: str, value: JsonValue) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ConfigError(f"{place}: {key}: must be a text; allowed: {_allowed(key)}")
+    if key == "provider" and all(preset.name != value for preset in PRESETS):
+        raise ConfigError(f"{place}: provider: unknown; allowed: {_allowed(key)}")
+    if key == "model" and not _MODEL.fullmatch(value):
+        raise ConfigError(f"{place}: model: this name cannot be used; allowed: {_allowed(key)}")
+    if key == "key_env" and not _VARIABLE.fullmatch(value):
+        raise ConfigError(f"{place}: key_env: no name of an environment variable; allowed: {_allowed(key)}")
+    problem = problem_of_url(value) if key == "base_url" else None
+    if problem is not None:
+        raise ConfigError(f"{place}: base_url: the address {problem}")
+    return value
+
+
+def _allowed(key: str) -> str:
+    words = {
+        "provider": ", ".join(preset.name for preset in PRESETS),
+        "model": "1 to 200 printable ASCII characters without spaces",
+        "base_url": "http://… or https://…",
+        "key_env": "letters, digits and _, like OPENAI_API_KEY",
+    }
+    return words.get(key) or ALLOWED[key]

@@ -1,0 +1,82 @@
+"""The providers that can be named, each a row: dialect, address, key, and what it calls things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from harness.errors import CatalogError, UsageError
+from harness.schema.message import GenerationSettings
+
+__all__ = ["PRESETS", "Preset", "address_for", "check_settings", "resolve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One provider.
+
+    ``codec`` is the name of a file in ``providers/``; ``base_url`` is None where the user must give one; without
+    ``key_required`` an unset ``key_env`` means no credentials. ``token_field`` is what the wire calls
+    ``max_output_tokens``; ``refuses`` are generation settings that this provider does not know.
+    """
+
+    name: str
+    codec: str
+    base_url: str | None
+    key_env: str
+    key_required: bool
+    token_field: Literal["max_completion_tokens", "max_tokens"]
+    refuses: frozenset[str] = frozenset()
+
+
+PRESETS: Final = (
+    Preset(
+        name="openai",
+        codec="openai",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        key_required=True,
+        token_field="max_completion_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="ark",
+        codec="openai",
+        base_url="https://ark.cn-beijing.volces.com/api/v3",
+        key_env="ARK_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+    ),
+    Preset(
+        name="openai-compatible",
+        codec="openai",
+        base_url=None,
+        key_env="HARNESS_API_KEY",
+        key_required=False,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+    ),
+)
+
+
+def resolve(name: str) -> Preset:
+    """The preset of that name. Raises CatalogError, which lists the names."""
+    for preset in PRESETS:
+        if preset.name == name:
+            return preset
+    raise CatalogError("provider", name, tuple(preset.name for preset in PRESETS))
+
+
+def address_for(preset: Preset, base_url: str | None) -> str:
+    """The base URL to use: the given one, else the preset's. Raises UsageError where there is none."""
+    address = base_url or preset.base_url
+    if address is None:
+        raise UsageError(f"provider {preset.name} needs an address: {preset.name}/MODEL@http://HOST:PORT/v1")
+    return address
+
+
+def check_settings(preset: Preset, settings: GenerationSettings) -> None:
+    """Raise UsageError where a setting is given that the provider does not know."""
+    given = {name for name in type(settings).model_fields if getattr(settings, name) is not None}
+    refused = sorted(given & preset.refuses)
+    if refused:
+        raise UsageError(f"provider {preset.name} knows no setting {refused[0]!r}; leave it out")

@@ -1,0 +1,52 @@
+"""The words with which providers say why an answer ended."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.errors import ProviderCategory
+from harness.schema.message import FinishReason
+
+__all__ = ["FAILED_WORDS", "FINISH_WORDS", "word_for"]
+
+#: Lower-case word -> our reason. OpenAI's five first, then those of servers that speak its dialect.
+FINISH_WORDS: Final[dict[str, FinishReason]] = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "content_filter": "content_filter",
+    "end_turn": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+    "sensitive": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
+    "pause_turn": "pause",
+    "pause": "pause",
+}
+
+#: Lower-case words that say that the provider's own side failed: such an answer is no reply of the model.
+FAILED_WORDS: Final[dict[str, ProviderCategory]] = {
+    "error": "server_error",
+    "network_error": "server_error",
+    "abort": "server_error",
+    "insufficient_system_resource": "overloaded",
+    "malformed_function_call": "malformed_tool_call",
+    "unexpected_tool_call": "malformed_tool_call",
+}
+
+
+def word_for(reason: FinishReason | None) -> str | None:
+    """OpenAI's word for a reason, our own where it has none; None where no end was reached or said."""
+    return None if reason in {None, "unknown"} else reason

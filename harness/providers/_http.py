@@ -1,0 +1,177 @@
+"""The room with the network: one POST with bounds on time, size and redirects."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Final, Protocol, cast
+
+import httpx
+
+from harness.clock import SystemClock
+from harness.errors import ProviderError
+from harness.ports import Clock, WireResponse
+from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
+from harness.providers._watch import Watch
+
+__all__ = ["BODY_MAX", "HttpTransport"]
+
+#: Largest body that is read, in bytes, before and after decompression.
+BODY_MAX: Final = 16 * 1024 * 1024
+#: Longest time for a connection to be made, TLS included, in seconds.
+CONNECT_S: Final = 10.0
+
+#: Compression is not asked for: bodies are small, and the bound is then simply that of the network.
+_HEADERS: Final = {"accept-encoding": "identity", "user-agent": "behavior-harness"}
+
+#: What a call can fail with that is no bug of ours.
+_FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError, BodyTooLargeError, UnreadableBodyError)
+
+
+class _NetworkStream(Protocol):
+    """What httpcore tells of an open connection."""
+
+    def get_extra_info(self, info: str) -> object:
+        """``"socket"`` gives the socket."""
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One context for all transports: building it costs more than anything else about a client."""
+    return httpx.create_ssl_context()
+
+
+class HttpTransport:
+    """One client; one call at a time. A worker has its own.
+
+    Proxies and certificate authorities come from the environment, as httpx reads it. Cookies are never kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_s: float = CONNECT_S,
+        read_s: float | None = None,
+        body_max: int = BODY_MAX,
+        clock: Clock | None = None,
+    ) -> None:
+        """``read_s`` bounds the silence between two pieces of an answer; None leaves that to the deadline."""
+        self._connect_s, self._read_s, self._body_max = connect_s, read_s, body_max
+        self._clock = clock or SystemClock()
+        self._client = httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+        self._turn = threading.Lock()
+        self._streams: dict[str, _NetworkStream] = {}
+        self._host = ""
+
+    def send(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+    ) -> WireResponse:
+        """POST ``body`` and read the whole answer, whatever its status is, within ``deadline_s`` seconds.
+
+        The deadline bounds everything after the look-up of the host's name, which the system bounds. Cancellation is
+        noticed within 50 ms once there is a connection.
+
+        Raises:
+            ProviderError: ``timeout``, ``connection_lost`` (a cancelled call too, then not retryable),
+                ``bad_response``, ``invalid_request``. Nothing of the address, the headers or the answer is in its
+                text, and no exception that holds them hangs on it. ``cancelled`` itself must not raise.
+        """
+        with self._turn:
+            watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
+            with watch:
+                try:
+                    return self._exchange(url, headers, body, deadline_s)
+                except _FAILURES as error:
+                    known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
+            # Outside the handler: what was caught holds headers and address, and must not hang on this.
+            raise known
+
+    def _exchange(self, url: str, headers: Mapping[str, str], body: bytes, deadline_s: float) -> WireResponse:
+        self._client.cookies.clear()
+        timeout = httpx.Timeout(min(self._read_s or deadline_s, deadline_s), connect=min(self._connect_s, deadline_s))
+        request = self._client.build_request(
+            "POST", url, headers=dict(headers), content=body, timeout=timeout, extensions={"trace": self._seen}
+        )
+        self._host = request.url.netloc.decode("ascii")
+        response = self._client.send(request, stream=True)
+        try:
+            read = reader_for(response.headers.get("content-encoding", ""), self._body_max)
+            pieces, raw_left = [], self._body_max
+            for piece in response.iter_raw():
+                raw_left -= len(piece)
+                if raw_left < 0:
+                    raise BodyTooLargeError
+                pieces.append(read(piece))
+            return WireResponse(response.status_code, dict(response.headers), b"".join(pieces))
+        finally:
+            response.close()
+
+    def _seen(self, event: str, info: Mapping[str, object]) -> None:
+        """Remember the newest connection for each host: one that is used again does not announce itself again."""
+        name, _, stage = event.rpartition(".")
+        if stage == "complete" and name.endswith(("connect_tcp", "start_tls")):
+            self._streams[self._host] = cast("_NetworkStream", info["return_value"])
+
+    def _shut_down(self) -> None:
+        """Wake whoever reads or writes; closing alone would not."""
+        for stream in tuple(self._streams.values()):
+            found = stream.get_extra_info("socket")
+            if isinstance(found, socket.socket):
+                # The method of the plain socket: that of a TLS socket would take the session away from its reader.
+                with suppress(OSError):
+                    socket.socket.shutdown(found, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close all connections; idempotent."""
+        self._client.close()
+        self._streams.clear()
+
+
+def _stopped(watch: Watch, deadline_s: float) -> ProviderError:
+    if watch.reason == "cancelled":
+        return ProviderError("connection_lost", "the call was cancelled")
+    return ProviderError("timeout", f"no complete answer within {deadline_s:g} s", retryable=True)
+
+
+def _failure(error: Exception) -> ProviderError:  # noqa: PLR0911  (one line a cause)
+    """What an exception of the client means."""
+    match error:
+        case BodyTooLargeError():
+            return ProviderError("bad_response", "response too large")
+        case UnreadableBodyError():
+            return ProviderError("bad_response", "the body is compressed in a way that cannot be read")
+        case httpx.ConnectTimeout() | httpx.PoolTimeout():
+            return ProviderError("timeout", "no connection could be made in time", retryable=True, sent=False)
+        case httpx.TimeoutException():
+            return ProviderError("timeout", "the provider was silent for too long", retryable=True)
+        case httpx.ConnectError():
+            return _no_connection(error)
+        case httpx.ProxyError():
+            return ProviderError("connection_lost", "the proxy refused to connect", sent=False)
+        case httpx.UnsupportedProtocol() | httpx.LocalProtocolError() | httpx.InvalidURL() | UnicodeError():
+            return ProviderError("invalid_request", "the address or a header cannot be sent", sent=False)
+        case httpx.RemoteProtocolError() if "peer closed" not in str(error) and "disconnected" not in str(error):
+            return ProviderError("bad_response", "the answer is not HTTP; is the base URL right?")
+        case _:
+            return ProviderError("connection_lost", "the connection was lost before the whole answer", retryable=True)
+
+
+def _no_connection(error: Exception) -> ProviderError:
+    cause: BaseException | None = error
+    # Bounded: nothing keeps a chain of causes from being a ring.
+    for _ in range(8):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ProviderError("connection_lost", "the certificate of the server could not be verified", sent=False)
+        cause = None if cause is None else cause.__cause__ or cause.__context__
+    text = "no connection: refused, unreachable, or the host has no address"
+    return ProviderError("connection_lost", text, retryable=True, sent=False)

@@ -1,0 +1,95 @@
+"""A live actor: one attempt through codec and network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+import httpx
+import pytest
+import respx
+
+from harness.actors.live import SecretKey, build
+from harness.errors import ProviderError, UsageError
+from harness.ports import TurnContext, WireResponse
+from harness.providers._http import HttpTransport
+from harness.providers.openai import build as codec
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.message import GenerationSettings, ModelRequest, UserMessage
+
+URL = "https://provider.test/v1"
+IDENTITY = ActorIdentity(
+    ref="openai/model-a",
+    kind="live",
+    provider="openai",
+    model="model-a",
+    settings=GenerationSettings(temperature=0.25),
+    digest="sha256:0",
+)
+SPEC = ActorSpec(identity=IDENTITY, base_url=URL + "/", key_env="OPENAI_API_KEY")
+REQUEST = ModelRequest(model="", messages=(UserMessage(text="go"),), tools=())
+CONTEXT = TurnContext(turn=1, deadline_s=5.0, cancelled=lambda: False, substitute=lambda text: text)
+BODY = {"model": "model-a-2026", "choices": [{"message": {"content": "Done."}, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+def transport() -> Iterator[HttpTransport]:
+    made = HttpTransport()
+    yield made
+    made.close()
+
+
+def test_the_reply_of_the_provider_is_the_reply(transport: HttpTransport) -> None:
+    actor = build(SPEC, codec(), transport.send, SecretKey("canary", "OPENAI_API_KEY"))
+    with respx.mock() as mocked:
+        route = mocked.post(URL + "/chat/completions").mock(return_value=httpx.Response(200, json=BODY))
+        reply = actor.reply(REQUEST, CONTEXT)
+    actor.close()
+    request = route.calls.last.request
+    assert (reply.text, reply.model, reply.finish, reply.usage) == ("Done.", "model-a-2026", "stop", None)
+    assert request.headers["authorization"] == "Bearer canary"
+    assert json.loads(request.content)["model"] == "model-a"
+    assert json.loads(request.content)["temperature"] == 0.25
+    assert actor.identity is IDENTITY
+
+
+def test_no_key_means_no_credentials(transport: HttpTransport) -> None:
+    with respx.mock() as mocked:
+        route = mocked.post(URL + "/chat/completions").mock(return_value=httpx.Response(200, json=BODY))
+        build(SPEC, codec(), transport.send).reply(REQUEST, CONTEXT)
+    assert "authorization" not in route.calls.last.request.headers
+
+
+def test_a_failure_of_the_provider_is_raised_and_asked_once(transport: HttpTransport) -> None:
+    with respx.mock() as mocked:
+        route = mocked.post(URL + "/chat/completions").mock(return_value=httpx.Response(503, text="<html>"))
+        with pytest.raises(ProviderError) as caught:
+            build(SPEC, codec(), transport.send).reply(REQUEST, CONTEXT)
+    assert (caught.value.category, caught.value.retryable, route.call_count) == ("server_error", True, 1)
+
+
+def test_deadline_and_cancellation_reach_the_network() -> None:
+    seen: list[object] = []
+
+    def send(
+        url: str, *, headers: Mapping[str, str], body: bytes, deadline_s: float, cancelled: Callable[[], bool]
+    ) -> WireResponse:
+        seen.extend((url, deadline_s, cancelled()))
+        return WireResponse(200, {}, json.dumps(BODY).encode())
+
+    context = TurnContext(turn=2, deadline_s=1.5, cancelled=lambda: True, substitute=lambda text: text)
+    build(SPEC, codec(), send).reply(REQUEST, context)
+    assert seen == [URL + "/chat/completions", 1.5, True]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        SPEC.model_copy(update={"base_url": None}),
+        SPEC.model_copy(update={"identity": IDENTITY.model_copy(update={"model": None})}),
+    ],
+    ids=["address", "model"],
+)
+def test_a_spec_without_address_or_model_is_refused(spec: ActorSpec, transport: HttpTransport) -> None:
+    with pytest.raises(UsageError, match="needs a model and an address"):
+        build(spec, codec(), transport.send)

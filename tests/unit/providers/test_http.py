@@ -1,0 +1,412 @@
+"""One POST against real sockets on this machine, and against a mocked client where a machine has no such failure."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import ssl
+import struct
+import threading
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import httpcore
+import httpx
+import pytest
+import respx
+
+from harness.clock import SystemClock
+from harness.errors import ProviderError
+from harness.ports import WireResponse
+from harness.providers._http import HttpTransport, _failure
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+KEY = "sk-canary-0123456789"
+
+Handler = Callable[[socket.socket, "Peer"], None]
+
+
+class Peer:
+    """A server that answers every connection with one function; it remembers the requests and the closed ends."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1/chat/completions"
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.asked = threading.Event()
+        self.closed = threading.Event()
+        self.stop = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            with connection:
+                try:
+                    self._handler(connection, self)
+                except OSError:
+                    self.closed.set()
+
+    def request(self, connection: socket.socket) -> bytes:
+        """Read one request with its body; empty where the other end closed."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = connection.recv(65536)
+            if not piece:
+                return b""
+            data += piece
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = next(int(x.split(b":")[1]) for x in head.lower().split(b"\r\n") if x.startswith(b"content-length"))
+        while len(body) < length:
+            body += connection.recv(65536)
+        self.requests.append(head + b"\r\n\r\n" + body)
+        self.asked.set()
+        return self.requests[-1]
+
+    def wait_closed(self, connection: socket.socket) -> None:
+        """Wait until the other end is gone."""
+        if connection.recv(1) == b"":
+            self.closed.set()
+
+    def close(self) -> None:
+        self.stop.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(5)
+
+
+Peers = Callable[[Handler], Peer]
+
+
+@pytest.fixture
+def peer() -> Iterator[Peers]:
+    with ExitStack() as stack:
+
+        def start(handler: Handler) -> Peer:
+            made = Peer(handler)
+            stack.callback(made.close)
+            return made
+
+        yield start
+
+
+def answering(answer: bytes) -> Handler:
+    def handle(connection: socket.socket, peer: Peer) -> None:
+        while peer.request(connection):
+            connection.sendall(answer)
+
+    return handle
+
+
+def answering_once(answer: bytes) -> Handler:
+    def handle(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(answer)
+
+    return handle
+
+
+@pytest.fixture
+def transport() -> Iterator[HttpTransport]:
+    made = HttpTransport(connect_s=2.0, body_max=1_000_000)
+    yield made
+    made.close()
+
+
+def post(
+    transport: HttpTransport,
+    url: str,
+    *,
+    deadline_s: float = 5.0,
+    cancelled: Callable[[], bool] = lambda: False,
+    headers: dict[str, str] | None = None,
+) -> WireResponse:
+    return transport.send(
+        url,
+        headers=headers or {"authorization": f"Bearer {KEY}"},
+        body=b'{"a":1}',
+        deadline_s=deadline_s,
+        cancelled=cancelled,
+    )
+
+
+def failure(
+    transport: HttpTransport,
+    url: str,
+    *,
+    deadline_s: float = 5.0,
+    cancelled: Callable[[], bool] = lambda: False,
+    headers: dict[str, str] | None = None,
+) -> ProviderError:
+    """The error of a call; neither its text nor a printed traceback tells the key or where the call went."""
+    with pytest.raises(ProviderError) as caught:
+        post(transport, url, deadline_s=deadline_s, cancelled=cancelled, headers=headers)
+    error = caught.value
+    printed = "".join(traceback.format_exception(type(error), error, None))
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert KEY not in printed
+    assert url not in printed
+    return error
+
+
+def test_the_whole_answer_comes_back_whatever_the_status_is(peer: Peers, transport: HttpTransport) -> None:
+    teapot = peer(answering(b"HTTP/1.1 418 No\r\nX-Thing: 7\r\ncontent-length: 3\r\n\r\nabc"))
+    answer = post(transport, teapot.url)
+    assert (answer.status, answer.body, answer.headers["x-thing"]) == (418, b"abc", "7")
+    assert teapot.requests[0].startswith(b"POST /v1/chat/completions HTTP/1.1")
+    assert teapot.requests[0].endswith(b'\r\n\r\n{"a":1}')
+    assert f"Bearer {KEY}".encode() in teapot.requests[0]
+
+
+def test_a_connection_is_used_again_and_no_cookie_goes_back(peer: Peers, transport: HttpTransport) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nset-cookie: a=b; Path=/\r\ncontent-length: 2\r\n\r\n{}"
+    server = peer(answering(answer))
+    post(transport, server.url)
+    post(transport, server.url)
+    assert server.connections == 1
+    assert len(server.requests) == 2
+    assert b"cookie" not in server.requests[1].lower()
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed(peer: Peers, transport: HttpTransport) -> None:
+    target = peer(answering(OK))
+    moved = f"HTTP/1.1 307 Moved\r\nlocation: {target.url}\r\ncontent-length: 0\r\n\r\n".encode()
+    answer = post(transport, peer(answering(moved)).url)
+    assert answer.status == 307
+    assert target.requests == []
+
+
+def test_a_refused_connection_was_never_sent(transport: HttpTransport) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    error = failure(transport, f"http://127.0.0.1:{port}/v1")
+    assert (error.category, error.retryable, error.sent) == ("connection_lost", True, False)
+
+
+def test_silence_ends_at_the_deadline_and_closes_the_socket(peer: Peers, transport: HttpTransport) -> None:
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        peer.wait_closed(connection)
+
+    server = peer(stall)
+    clock = SystemClock()
+    start = clock.monotonic()
+    error = failure(transport, server.url, deadline_s=0.2)
+    assert (error.category, error.retryable, error.sent) == ("timeout", True, True)
+    assert clock.monotonic() - start < 1.5
+    assert server.closed.wait(5)
+
+
+@pytest.mark.parametrize("first", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"], ids=["headers", "body"])
+def test_a_trickle_does_not_outlive_the_deadline(peer: Peers, transport: HttpTransport, first: bytes) -> None:
+    def trickle(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(first)
+        for byte in b"HTTP/1.1 200 OK\r\n" + b"x" * 5000:
+            if peer.stop.wait(0.01):
+                return
+            connection.sendall(bytes([byte]))
+
+    server = peer(trickle)
+    error = failure(transport, server.url, deadline_s=0.2)
+    assert error.category == "timeout"
+    assert server.closed.wait(5)
+
+
+def test_silence_between_two_pieces_ends_at_the_read_bound(peer: Peers) -> None:
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{")
+        peer.wait_closed(connection)
+
+    transport = HttpTransport(read_s=0.1)
+    error = failure(transport, peer(stall).url)
+    transport.close()
+    assert (error.category, str(error)) == ("timeout", "timeout: the provider was silent for too long")
+
+
+def test_cancellation_closes_the_socket_at_once(peer: Peers, transport: HttpTransport) -> None:
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        peer.wait_closed(connection)
+
+    server = peer(stall)
+    clock = SystemClock()
+    start = clock.monotonic()
+    error = failure(transport, server.url, deadline_s=60.0, cancelled=server.asked.is_set)
+    assert (error.category, error.retryable) == ("connection_lost", False)
+    assert "cancelled" in str(error)
+    assert clock.monotonic() - start < 2
+    assert server.closed.wait(5)
+
+
+def test_cancellation_reaches_a_connection_that_is_used_again(peer: Peers, transport: HttpTransport) -> None:
+    def answer_then_stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(OK)
+        peer.request(connection)
+        peer.wait_closed(connection)
+
+    server = peer(answer_then_stall)
+    post(transport, server.url)
+    error = failure(transport, server.url, deadline_s=60.0, cancelled=lambda: len(server.requests) == 2)
+    assert "cancelled" in str(error)
+    assert (server.connections, server.closed.wait(5)) == (1, True)
+
+
+def test_a_reset_in_the_middle_of_a_body_is_a_lost_connection(peer: Peers, transport: HttpTransport) -> None:
+    def reset(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n{"a"\r\n')
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    error = failure(transport, peer(reset).url)
+    assert (error.category, error.retryable, error.sent) == ("connection_lost", True, True)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}"], ids=["no answer", "half an answer"]
+)
+def test_an_end_before_the_end_is_a_lost_connection(peer: Peers, transport: HttpTransport, answer: bytes) -> None:
+    error = failure(transport, peer(answering_once(answer)).url)
+    assert (error.category, error.retryable) == ("connection_lost", True)
+
+
+def test_what_is_not_http_is_a_bad_response(peer: Peers, transport: HttpTransport) -> None:
+    error = failure(transport, peer(answering_once(b"SSH-2.0-OpenSSH\r\n\r\n")).url)
+    assert (error.category, error.retryable) == ("bad_response", False)
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_body_beyond_the_bound_is_refused_while_it_arrives(
+    peer: Peers, transport: HttpTransport, *, chunked: bool
+) -> None:
+    def flood(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        head = b"transfer-encoding: chunked" if chunked else b"content-length: 100000000"
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n")
+        while not peer.stop.is_set():
+            connection.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+
+    server = peer(flood)
+    error = failure(transport, server.url)
+    assert str(error) == "bad_response: response too large"
+    assert server.closed.wait(5)
+
+
+def _compressed(encoding: str, data: bytes) -> bytes:
+    return f"HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [("gzip", gzip.compress(b"[1]")), ("deflate", zlib.compress(b"[1]")), ("identity", b"[1]")],
+    ids=["gzip", "deflate", "identity"],
+)
+def test_a_compressed_body_is_read(peer: Peers, transport: HttpTransport, encoding: str, data: bytes) -> None:
+    assert post(transport, peer(answering(_compressed(encoding, data))).url).body == b"[1]"
+
+
+def test_a_decompression_bomb_is_too_large(peer: Peers, transport: HttpTransport) -> None:
+    bomb = gzip.compress(b"\0" * 50_000_000)
+    error = failure(transport, peer(answering(_compressed("gzip", bomb))).url)
+    assert len(bomb) < 1_000_000
+    assert str(error) == "bad_response: response too large"
+
+
+@pytest.mark.parametrize(("encoding", "data"), [("br", b"x"), ("gzip", b"no gzip at all")])
+def test_an_unreadable_compression_is_a_bad_response(
+    peer: Peers, transport: HttpTransport, encoding: str, data: bytes
+) -> None:
+    error = failure(transport, peer(answering(_compressed(encoding, data))).url)
+    assert (error.category, "compressed" in str(error)) == ("bad_response", True)
+
+
+@pytest.mark.parametrize("value", [f"Bearer {KEY}\nx: y", f"Bearer {KEY}é"], ids=["line break", "not ASCII"])
+def test_a_header_that_cannot_be_sent_is_not_shown(peer: Peers, transport: HttpTransport, value: str) -> None:
+    error = failure(transport, peer(answering(OK)).url, headers={"authorization": value})
+    assert (error.category, error.sent) == ("invalid_request", False)
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "http://[::1/v1"])
+def test_an_address_that_cannot_be_used_is_an_invalid_request(transport: HttpTransport, url: str) -> None:
+    assert failure(transport, url).category == "invalid_request"
+
+
+def test_a_server_that_never_shakes_hands_times_out_unsent(peer: Peers) -> None:
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.stop.wait(5)
+
+    server = peer(stall)
+    transport = HttpTransport(connect_s=0.1)
+    error = failure(transport, server.url.replace("http:", "https:"))
+    transport.close()
+    assert (error.category, error.retryable, error.sent) == ("timeout", True, False)
+
+
+def test_a_certificate_that_cannot_be_verified_is_not_retried() -> None:
+    # The chain that httpx makes for it; a real one needs a private key, which no repository should hold.
+    inner = httpcore.ConnectError("no")
+    inner.__cause__ = ssl.SSLCertVerificationError("self-signed")
+    outer = httpx.ConnectError("no")
+    outer.__cause__ = inner
+    error = _failure(outer)
+    assert (error.category, error.retryable, error.sent) == ("connection_lost", False, False)
+
+
+def test_a_ring_of_causes_ends() -> None:
+    one, other = httpx.ConnectError("no"), httpx.ConnectError("no")
+    one.__cause__, other.__cause__ = other, one
+    error = _failure(one)
+    assert error.retryable
+
+
+def test_a_host_without_an_address_is_a_lost_connection(transport: HttpTransport) -> None:
+    with respx.mock() as mocked:
+        mocked.post("https://provider.test/v1").mock(side_effect=httpx.ConnectError("getaddrinfo failed"))
+        error = failure(transport, "https://provider.test/v1")
+    assert (error.category, error.retryable, error.sent) == ("connection_lost", True, False)
+
+
+def test_a_bug_of_ours_is_not_taken_for_an_outage(transport: HttpTransport) -> None:
+    with respx.mock() as mocked:
+        mocked.post("https://provider.test/v1").mock(side_effect=KeyError("bug"))
+        with pytest.raises(KeyError):
+            post(transport, "https://provider.test/v1")
+
+
+def test_the_proxy_of_the_environment_is_used(peer: Peers, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = peer(answering(OK))
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+    transport = HttpTransport()
+    assert post(transport, "http://provider.test/v1").body == b"{}"
+    transport.close()
+    assert proxy.requests[0].startswith(b"POST http://provider.test/v1 HTTP/1.1")
+
+
+def test_a_proxy_that_refuses_is_not_asked_again(peer: Peers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(connection: socket.socket, peer: Peer) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{peer(refuse).port}")
+    transport = HttpTransport()
+    error = failure(transport, "https://provider.test/v1")
+    transport.close()
+    assert (error.category, error.retryable, error.sent) == ("connection_lost", False, False)
+
+
+def test_closing_twice_is_allowed(transport: HttpTransport) -> None:
+    transport.close()
+    transport.close()
