@@ -1,0 +1,91 @@
+"""The gate answers before anything runs, in our words only."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.gate import check_declared, check_decoded, check_permitted, check_schema
+from harness.schema.base import JsonValue
+from harness.schema.scenario import PolicySpec
+from harness.schema.tool import CallFault, ToolCall, ToolSpec
+
+SPEC = ToolSpec(
+    name="run",
+    description="Runs.",
+    parameters={
+        "type": "object",
+        "properties": {"cmd": {"type": "string"}},
+        "required": ["cmd"],
+        "additionalProperties": False,
+    },
+)
+
+
+def call(raw: str, arguments: dict[str, JsonValue] | None, fault: CallFault | None = None) -> ToolCall:
+    return ToolCall(id="1", name="run", arguments_raw=raw, arguments=arguments, fault=fault)
+
+
+@pytest.mark.parametrize("fault", ["malformed_arguments", "truncated"])
+def test_undecoded_arguments_are_a_parse_error(fault: CallFault) -> None:
+    stop = check_decoded(call('{"cmd": "canary', None, fault))
+    assert stop is not None
+    assert (stop.code, stop.source) == ("parse_error", fault)
+    assert "canary" not in stop.text
+
+
+def test_a_truncated_call_is_refused_even_where_its_arguments_could_be_read() -> None:
+    assert check_decoded(call("{}", {}, "truncated")) is not None
+
+
+def test_arguments_that_are_no_object_are_a_parse_error() -> None:
+    stop = check_decoded(call("[]", None))
+    assert stop is not None
+    assert stop.source == "not_an_object"
+
+
+def test_decoded_arguments_go_on() -> None:
+    assert check_decoded(call("{}", {})) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ({}, "required"),
+        ({"cmd": 3}, "type"),
+        ({"cmd": "x", "more": 1}, "additionalProperties"),
+    ],
+)
+def test_arguments_that_break_the_schema_are_invalid(arguments: dict[str, JsonValue], rule: str) -> None:
+    stop = check_schema(call("{}", arguments), SPEC, argument_bytes=100)
+    assert stop is not None
+    assert (stop.code, stop.source) == ("invalid_arguments", rule)
+
+
+def test_the_size_bound_counts_utf8_bytes_and_includes_its_limit() -> None:
+    raw = '{"cmd":"é"}'
+    size = len(raw.encode())
+    assert check_schema(call(raw, {"cmd": "é"}), SPEC, argument_bytes=size) is None
+    stop = check_schema(call(raw, {"cmd": "é"}), SPEC, argument_bytes=size - 1)
+    assert stop is not None
+    assert stop.source == "size"
+
+
+def test_names_are_exact() -> None:
+    assert check_declared("run", [SPEC]) is None
+    stop = check_declared("Run", [SPEC])
+    assert stop is not None
+    assert stop.code == "unknown_tool"
+
+
+def test_denied_wins_over_allowed() -> None:
+    stop = check_permitted("run", PolicySpec(allowed=("run",), denied=("run",)))
+    assert stop is not None
+    assert (stop.code, stop.source) == ("denied_policy", "denied_list")
+
+
+def test_what_is_not_on_a_given_allowed_list_is_denied() -> None:
+    stop = check_permitted("run", PolicySpec(allowed=("other",)))
+    assert stop is not None
+    assert stop.source == "allowed_list"
+    assert check_permitted("run", PolicySpec(allowed=("run",))) is None
+    assert check_permitted("run", PolicySpec()) is None
