@@ -1,0 +1,8 @@
+"""One run of one scenario: the only loop, and the order of its checks."""
+
+from harness.episode.loop import run
+from harness.episode.open import open_world
+from harness.episode.parts import EpisodeParts
+from harness.episode.world import World
+
+__all__ = ["EpisodeParts", "World", "open_world", "run"]

@@ -1,0 +1,254 @@
+"""One call: the order of checks (runner specification 2.4), as a tuple of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from harness import command, gate, rules
+from harness.episode.answer import answer_call, result_code, shown_text
+from harness.episode.endings import violation
+from harness.episode.execute import answer_clock, run_call, run_reads
+from harness.episode.hands import CallInHand, CallStop
+from harness.episode.world import World
+from harness.errors import ControlPlaneError
+from harness.gate import GateStop
+from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.finding import RawFinding
+from harness.schema.observation import Observation
+from harness.schema.outcome import Outcome, Reason
+from harness.schema.pointer import without
+from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
+from harness.schema.scenario import Strictness
+
+__all__ = ["CALL", "run_one"]
+
+
+_CallStep = Callable[[World, CallInHand], CallStop | None]
+
+
+def _still_running(world: World, _: CallInHand) -> CallStop | None:
+    """C1: cancellation, then the deadline."""
+    ending = world.bounds.cancellation()
+    if ending is not None:
+        return CallStop("cancelled_before_execution", "cancelled", ending)
+    ending = world.bounds.passed()
+    if ending is not None:
+        return CallStop("skipped_due_to_stop", "not run: the time is over", ending)
+    return None
+
+
+def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
+    """C2: classify what is proposed, exactly as written, before anything can run."""
+    tool = world.command_tool(hand.call.name)
+    arguments = hand.call.arguments
+    if tool is None or arguments is None or hand.call.fault is not None:
+        return None
+    text = arguments.get(tool.argument)
+    if not isinstance(text, str):
+        return None
+    hand.text, hand.before = text, world.rule_state
+    hand.parsed = command.parse(text.strip(), world.contexts[hand.call.name])
+    hand.kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=hand.parsed)
+    hand.proposal = rules.propose(world.scenario, hand.before, hand.kind)
+    world.record(
+        Classified(
+            turn=hand.turn,
+            call=hand.index,
+            point="proposal",
+            kind_name=hand.proposal.kind,
+            code=hand.proposal.code,
+            shape=hand.parsed.shape,
+            command=digest_text(world.placeholders.hide(text).strip()),
+            arguments=digest_json(world.placeholders.hide_json(arguments)),
+        )
+    )
+    if hand.proposal.code is None:
+        return None
+    _find(world, (RawFinding(code=hand.proposal.code, check="order"),))
+    return CallStop("skipped_due_to_stop", "not run: the scenario is over", violation(hand.proposal.code))
+
+
+def _decoded(world: World, hand: CallInHand) -> CallStop | None:
+    """C4: the arguments are one JSON object."""
+    return _gate(gate.check_decoded(hand.call), world.scenario.strict.parse, "invalid_model_response", "arguments")
+
+
+def _declared(world: World, hand: CallInHand) -> CallStop | None:
+    """C5: the name is declared and bound."""
+    stop = gate.check_declared(hand.call.name, world.tools)
+    return _gate(stop, world.scenario.strict.unknown_tool, "invalid_model_response", "undeclared")
+
+
+def _permitted(world: World, hand: CallInHand) -> CallStop | None:
+    """C6: the scenario's policy."""
+    stop = gate.check_permitted(hand.call.name, world.scenario.policy)
+    return _gate(stop, world.scenario.strict.policy, "permission_denied", stop.source if stop else None)
+
+
+def _valid(world: World, hand: CallInHand) -> CallStop | None:
+    """C7: the declared schema and the size bound."""
+    spec = next(tool for tool in world.tools if tool.name == hand.call.name)
+    stop = gate.check_schema(hand.call, spec, argument_bytes=world.scenario.limits.argument_bytes)
+    return _gate(stop, world.scenario.strict.arguments, "invalid_arguments", stop.source if stop else None)
+
+
+def _start(world: World, hand: CallInHand) -> CallStop | None:
+    """C11: from here on the world may be touched."""
+    world.record(OpStarted(operation=hand.operation, attempt=1))
+    return None
+
+
+def _execute(world: World, hand: CallInHand) -> CallStop | None:
+    """C12: run it under its bounds; a control plane that cannot be run at all is nobody's answer."""
+    parsed, kind = hand.parsed, hand.kind
+    if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
+        raise AssertionError(hand.operation)
+    by = "tool"
+    try:
+        if kind.is_call and parsed.call is not None:
+            by = "control_plane"
+            hand.observation = run_call(world, parsed.call)
+        elif kind.read == "clock" and parsed.clock is not None:
+            hand.observation = answer_clock(parsed.clock, world.scenario.tool[hand.call.name].clock)
+        elif parsed.reads is not None:
+            hand.observation = run_reads(world, parsed.reads)
+        else:
+            hand.observation = Observation(ran=False, ok=False, text="", refused="not_executable")
+    except ControlPlaneError:
+        world.record(OpUnknown(operation=hand.operation, attempt=1, detail="control_plane"))
+        ending = Outcome(status="failed", reason="tool_error", detail="control_plane")
+        return CallStop("error_terminal", "error: the tool could not be run", ending)
+    if hand.observation.ran:
+        world.observe_changes(by)
+    return _overdue(world, hand)
+
+
+def _overdue(world: World, hand: CallInHand) -> CallStop | None:
+    """A call that was cut off by the episode's own deadline proves nothing about the call."""
+    ending = world.bounds.passed()
+    if hand.observation is None or not hand.observation.timed_out or ending is None:
+        return None
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="deadline"))
+    return CallStop("timeout", "[timed out]", ending)
+
+
+def _bounded(world: World, hand: CallInHand) -> CallStop | None:
+    """C13: a result within the byte bound."""
+    limit = world.scenario.limits.tool_result_bytes
+    stdout = hand.observation.stdout if hand.observation else None
+    if stdout is None or stdout.seen <= limit:
+        return None
+    world.record(OpReceipt(operation=hand.operation, attempt=1, status="failed", detail="result_too_large"))
+    ending = Outcome(
+        status="limit_exceeded",
+        reason="tool_result_bytes",
+        limit=limit,
+        observed=stdout.seen,
+        overshoot=stdout.seen - limit,
+    )
+    return CallStop("error_terminal", "error: the result is too large", ending)
+
+
+def _receipt(world: World, hand: CallInHand) -> CallStop | None:
+    """C14: the full result is kept before anyone renders or judges it."""
+    seen = hand.observation
+    if seen is None:  # pragma: no cover  (C12 always observes or stops)
+        raise AssertionError(hand.operation)
+    spool = world.spool.put(seen.text.encode("utf-8", "surrogatepass"))
+    status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
+    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=spool))
+    if seen.answer is not None:
+        spec = world.scenario.call
+        stable: JsonValue = without(seen.answer, spec.volatile if spec else ())
+        hand.answer = digest_json(world.placeholders.hide_json(stable))
+        if hand.proposal.kind is not None and seen.ok:
+            world.values.answers.setdefault(hand.proposal.kind, seen.answer)
+    return None
+
+
+def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
+    """C16: judge what came back; it may satisfy the scenario or break it."""
+    kind, before, seen = hand.kind, hand.before, hand.observation
+    if kind is None or before is None or seen is None:  # pragma: no cover  (C2 and C12 set them or stop)
+        raise AssertionError(hand.operation)
+    judgement = rules.judge(
+        world.scenario,
+        before,
+        kind,
+        seen,
+        file=world.file_text,
+        kind_of=lambda t: _kind_of(world, hand, t),
+    )
+    hand.judgement = judgement
+    world.record(
+        Classified(
+            turn=hand.turn,
+            call=hand.index,
+            point="result",
+            kind_name=kind.name,
+            code=judgement.code,
+            sets=judgement.sets,
+        )
+    )
+    if judgement.code is not None:
+        _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
+        return _stop(world, seen, violation(judgement.code))
+    if rules.accepts(world.scenario, frozenset(world.state.facts)):
+        ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
+        return _stop(world, seen, ending)
+    return None
+
+
+#: The specification's order; a test compares the names with its list.
+CALL: tuple[tuple[str, _CallStep], ...] = (
+    ("C1", _still_running),
+    ("C2", _classify_proposal),
+    ("C4", _decoded),
+    ("C5", _declared),
+    ("C6", _permitted),
+    ("C7", _valid),
+    ("C11", _start),
+    ("C12", _execute),
+    ("C13", _bounded),
+    ("C14", _receipt),
+    ("C16", _classify_result),
+)
+
+
+def run_one(world: World, hand: CallInHand) -> CallStop:
+    """Ask the steps in order; the first that answers ends the call. Exactly one result is recorded."""
+    stop = next((found for _, step in CALL if (found := step(world, hand)) is not None), None)
+    if stop is None:
+        seen = hand.observation
+        if seen is None:  # pragma: no cover  (C12 always observes or stops)
+            raise AssertionError(hand.operation)
+        stop = _stop(world, seen)
+    answer_call(world, hand, stop)
+    return stop
+
+
+def _stop(world: World, seen: Observation, ending: Outcome | None = None) -> CallStop:
+    text = shown_text(seen, limit=world.scenario.limits.tool_result_chars)
+    return CallStop(result_code(seen), text, ending)
+
+
+def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail: str | None) -> CallStop | None:
+    if stop is None:
+        return None
+    ending = Outcome(status="failed", reason=reason, detail=detail) if strictness == "fail" else None
+    return CallStop(stop.code, stop.text, ending)
+
+
+def _find(world: World, findings: tuple[RawFinding, ...]) -> None:
+    ordinal = len(world.state.steps)
+    world.findings.extend((ordinal, finding) for finding in findings)
+
+
+def _kind_of(world: World, hand: CallInHand, text: str) -> str | None:
+    tool = world.scenario.tool[hand.call.name]
+    parsed = command.parse(text.strip(), world.contexts[hand.call.name])
+    arguments: dict[str, JsonValue] = {tool.argument: text}
+    kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=parsed)
+    world.kinds_of[text] = kind.name if kind else None
+    return world.kinds_of[text]

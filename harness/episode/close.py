@@ -1,0 +1,126 @@
+"""The end of an episode: outcome to verdict, evidence to receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness import redaction, rules
+from harness.episode.boundary import measure
+from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.verdict import Conclusion, default_cause, default_verdict, scenario_rule
+from harness.episode.world import World
+from harness.journal import EpisodeState, Journal, StepState
+from harness.receipt import Evidence, ObservedChange, build_receipt
+from harness.schema.base import JsonValue, digest_json
+from harness.schema.finding import RawFinding
+from harness.schema.outcome import Outcome
+from harness.schema.receipt import Receipt, Step, TurnSummary
+from harness.schema.record import InputDelivered, TurnCommitted
+from harness.schema.verdict import Cause
+
+__all__ = ["UNEXPECTED_CHANGE", "close"]
+
+#: The code of an episode in which something changed that the scenario does not allow.
+UNEXPECTED_CHANGE = "unexpected_workspace_change"
+
+
+def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome) -> Receipt:
+    """The receipt of an episode that ended with ``outcome``; ``world`` is None where it could not be opened."""
+    scenario = world.scenario if world else parts.job.loaded.scenario
+    state = journal.state
+    changes = measure(world) if world else None
+    conclusion = _conclude(parts, world, state, outcome, changes or ())
+    declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
+    declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]
+    evidence = Evidence(
+        outcome=outcome,
+        verdict=conclusion.verdict,
+        cause=conclusion.cause,
+        code=conclusion.code,
+        findings=conclusion.findings,
+        facts=state.facts,
+        steps=tuple(_step(number, step, tuple(scenario.tool)) for number, step in enumerate(state.steps, 1)),
+        turns=tuple(map(_turn, state.turns)),
+        model_turns=state.model_turns,
+        changes=changes,
+        definition=_definition(journal),
+        classifier_version=CLASSIFIER_VERSION,
+        sayable=rules.sayable(scenario),
+        declared_paths=declared,
+    )
+    return build_receipt(parts.job, evidence)
+
+
+def _conclude(
+    parts: EpisodeParts, world: World | None, state: EpisodeState, outcome: Outcome, changes: Sequence[ObservedChange]
+) -> Conclusion:
+    judged = _judge(parts, world, state, outcome)
+    wrong = [change for change in changes if not change.allowed]
+    if not wrong:
+        return judged
+    finding = RawFinding(code=UNEXPECTED_CHANGE, check="boundary", expected=0, got=len(wrong))
+    findings = (*judged.findings, (None, finding))
+    if judged.verdict != "pass":
+        return Conclusion(judged.verdict, judged.cause, judged.code, findings)
+    cause: Cause = "control_plane" if all(change.by == "control_plane" for change in wrong) else "model"
+    return Conclusion("fail", cause, UNEXPECTED_CHANGE, findings)
+
+
+def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcome: Outcome) -> Conclusion:
+    """The scenario's own word for this ending first, then its rules, then the taxonomy."""
+    scenario = parts.job.loaded.scenario
+    rule = scenario_rule(scenario, outcome)
+    found = tuple(world.findings) if world else ()
+    if outcome.reason == "scenario_violation":
+        cause: Cause = "control_plane" if found and found[0][1].check == "answer" else "model"
+        return Conclusion(rule.verdict or "fail", rule.cause or cause, rule.code or outcome.detail, found)
+    if outcome.status == "completed" and rule.verdict is None:
+        if rules.accepts(scenario, frozenset(state.facts)):
+            return Conclusion("pass", None, None)
+        code = rule.code or rules.silence(scenario, frozenset(state.facts))
+        finding = (None, RawFinding(code=code, check="silence"))
+        return Conclusion("fail", rule.cause or "model", code, (*found, finding))
+    live = parts.job.actor.identity.kind == "live"
+    verdict = rule.verdict or ("fail" if rule.code else default_verdict(outcome, live=live))
+    if verdict == "pass":
+        return Conclusion("pass", None, None, found)
+    code = rule.code or outcome.reason
+    finding = (None, RawFinding(code=code, check="outcome"))
+    return Conclusion(verdict, rule.cause or default_cause(outcome, verdict), code, (*found, finding))
+
+
+def _definition(journal: Journal) -> str | None:
+    """The frozen definition with the prompt's texts as they were delivered."""
+    opened = journal.state.opened
+    if opened is None:
+        return None
+    inputs: list[JsonValue] = [
+        [record.payload.input, record.payload.digest]
+        for record in journal.records
+        if isinstance(record.payload, InputDelivered)
+    ]
+    return digest_json([opened.definition, *inputs])
+
+
+def _step(ordinal: int, step: StepState, tools: tuple[str, ...]) -> Step:
+    return Step(
+        ordinal=ordinal,
+        turn=step.turn,
+        tool=redaction.name(step.tool, tools),
+        kind=step.kind,
+        code=step.code,
+        result=step.result or "interrupted",
+        executed=step.executed,
+        refused=step.refused,
+        command_digest=step.command,
+        arguments_digest=step.arguments,
+        answer_digest=step.answer,
+        shape=step.shape,
+        sets=step.sets,
+    )
+
+
+def _turn(turn: TurnCommitted) -> TurnSummary:
+    return TurnSummary(
+        turn=turn.turn, finish=turn.finish, said_text=turn.said_text, calls=turn.calls, quirks=turn.quirks
+    )

@@ -1,0 +1,142 @@
+"""Running a classified call: bounded reads, the clock, the control plane. What ran is told apart from what did not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from harness.episode.values import json_object
+from harness.episode.world import World
+from harness.errors import ControlPlaneError
+from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
+from harness.schema.observation import Channel, Observation, ReadObservation
+from harness.schema.process import Completed, ProcessCommand
+
+__all__ = ["answer_clock", "run_call", "run_reads"]
+
+#: Seconds for one read; they print files and listings of a small workspace.
+READ_S = 10.0
+NOT_FOUND = 127
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _channel(seen: int, retained: int) -> Channel:
+    return Channel(seen=seen, retained=retained, dropped=max(seen - retained, 0), truncated=seen > retained)
+
+
+def answer_clock(plan: ClockPlan, clock: str | None) -> Observation:
+    """The scenario's own time, never the machine's; ``-u`` gives the same instant in UTC."""
+    if clock is None:
+        return Observation(ran=False, ok=False, text="", refused="no_clock")
+    text = clock
+    if plan.utc:
+        moment = datetime.fromisoformat(clock).astimezone(UTC)
+        text = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Observation(ran=True, ok=True, exit_code=0, text=text + "\n")
+
+
+def run_call(world: World, plan: CallPlan) -> Observation:
+    """The rebuilt invocation of the control plane's program, or nothing where it was refused."""
+    if plan.argv is None:
+        return Observation(ran=False, ok=False, text="", refused=plan.refused or "unparseable")
+    completed = world.invoke_plane(plan.argv)
+    ok = completed.exit_code == 0 and not completed.timed_out
+    text = _text(completed.stdout)
+    return Observation(
+        ran=True,
+        ok=ok,
+        text=text if ok else text + _trouble(completed),
+        exit_code=completed.exit_code,
+        timed_out=completed.timed_out,
+        answer=json_object(completed.stdout),
+        stdout=_channel(completed.stdout_seen, len(completed.stdout)),
+        stderr=_channel(completed.stderr_seen, len(completed.stderr)),
+    )
+
+
+def _trouble(completed: Completed) -> str:
+    """What a shell would show besides standard output when a command fails."""
+    if completed.timed_out:
+        return "[timed out]\n"
+    errors = _text(completed.stderr)
+    code = completed.exit_code if completed.exit_code is not None else f"signal {completed.signal}"
+    return f"{errors}[exit code {code}]\n"
+
+
+def _environment(world: World) -> dict[str, str]:
+    return {
+        "PATH": world.parts.search_path,
+        "HOME": str(world.workspace.process_home),
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
+
+
+def _segment(world: World, segment: Segment) -> Completed:
+    """One simple command. ``true``, ``echo`` and ``pwd`` need no process: their bytes are known."""
+    name = segment.argv[0]
+    known = {"true": "", "pwd": f"{world.workspace.cwd}\n", "echo": " ".join(segment.argv[1:]) + "\n"}
+    if name in known:
+        data = known[name].encode("utf-8", "surrogateescape")
+        return Completed(exit_code=0, stdout=data, stderr=b"", stdout_seen=len(data), stderr_seen=0)
+    command = ProcessCommand(
+        argv=segment.argv,
+        cwd=str(world.workspace.cwd),
+        env=_environment(world),
+        timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
+        output_bytes=world.scenario.limits.tool_result_bytes + 1,
+    )
+    try:
+        return world.parts.executor.run(command)
+    except ControlPlaneError:
+        text = f"{name}: command not found\n".encode()
+        return Completed(exit_code=NOT_FOUND, stdout=b"", stderr=text, stdout_seen=0, stderr_seen=len(text))
+
+
+def _skipped(segment: Segment, *, ok: bool) -> bool:
+    return (segment.operator == "&&" and not ok) or (segment.operator == "||" and ok)
+
+
+def run_reads(world: World, plan: ReadPlan) -> Observation:
+    """The segments in order; ``&&`` and ``||`` follow the last exit state, which must be 0 in the end.
+
+    A segment that was skipped is reported as not run: a read that did not happen proves nothing.
+    """
+    ok, timed_out, exit_code = True, False, 0
+    reads: list[ReadObservation] = []
+    shown: list[str] = []
+    seen = retained = 0
+    for segment in plan.segments:
+        if timed_out or (reads and _skipped(segment, ok=ok)):
+            reads.append(ReadObservation(target=segment.target, role=segment.role, ran=False, exit_code=None, text=""))
+            continue
+        done = _segment(world, segment)
+        exit_code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
+        ok, timed_out = exit_code == 0 and not done.timed_out, done.timed_out
+        text = _text(done.stdout)
+        if segment.line_limit is not None:
+            text = "".join(text.splitlines(keepends=True)[: segment.line_limit])
+        seen, retained = seen + done.stdout_seen, retained + len(done.stdout)
+        reads.append(
+            ReadObservation(target=segment.target, role=segment.role, ran=True, exit_code=exit_code, text=text)
+        )
+        shown.append(text)
+        if not ok and not segment.quiet:
+            shown.append(_text(done.stderr))
+    if not ok:
+        shown.append("[timed out]\n" if timed_out else f"[exit code {exit_code}]\n")
+    return Observation(
+        ran=True,
+        ok=ok,
+        text="".join(shown),
+        exit_code=exit_code,
+        timed_out=timed_out,
+        reads=tuple(reads),
+        stdout=_channel(seen, retained),
+    )

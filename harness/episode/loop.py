@@ -1,0 +1,81 @@
+"""The only loop: open, turns, close."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from harness.episode.close import close
+from harness.episode.open import open_world
+from harness.episode.parts import EpisodeParts
+from harness.episode.turn import run_turn
+from harness.episode.world import World
+from harness.errors import ControlPlaneError, SetupRejectedError
+from harness.journal import Journal
+from harness.schema.outcome import Outcome
+from harness.schema.record import Acknowledged, Closed
+from harness.schema.run import EpisodeResult, RunLogEntry
+from harness.schema.trace import EpisodeTrace
+
+__all__ = ["run"]
+
+
+def run(parts: EpisodeParts) -> tuple[EpisodeResult, EpisodeTrace | None]:
+    """Run one episode to one of the endings of the closed taxonomy; always a receipt, always a clean workspace.
+
+    The trace is None where the episode could not be opened. Raises only what is no ending of an episode: bad input
+    (InputError), an interruption, or a bug.
+    """
+    started, began = parts.clock.now(), parts.clock.monotonic()
+    journal = Journal()
+    problem: str | None = None
+    world: World | None = None
+    with ExitStack() as stack:
+        stack.callback(parts.actor.close)
+        try:
+            world = open_world(parts, journal, stack)
+            outcome = _turns(world)
+        except SetupRejectedError as error:
+            problem = str(error)
+            outcome = Outcome(status="rejected", reason="setup_rejected")
+        except ControlPlaneError as error:
+            problem = str(error)
+            outcome = Outcome(status="failed", reason="tool_error", detail="control_plane")
+        journal.append(Closed(outcome=outcome))
+        receipt = close(parts, journal, world, outcome)
+        journal.append(Acknowledged(receipt=receipt.key))
+        log = RunLogEntry(
+            key=receipt.key,
+            started_at=started.isoformat(timespec="milliseconds"),
+            seconds=parts.clock.monotonic() - began,
+            executor=parts.job.options.executor,
+            attempts=tuple(world.attempts) if world else (),
+            plane_calls=world.plane_calls if world else 0,
+            plane_seconds=world.plane_seconds if world else 0.0,
+            problem=problem,
+            workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
+        )
+        trace = _trace(world) if world else None
+    return EpisodeResult(receipt=receipt, log=log), trace
+
+
+def _turns(world: World) -> Outcome:
+    while True:
+        outcome = run_turn(world)
+        if outcome is not None:
+            return outcome
+
+
+def _trace(world: World) -> EpisodeTrace:
+    files = {
+        path: text
+        for tool in world.scenario.tool.values()
+        for path in tool.content
+        if (text := world.file_text(path)) is not None
+    }
+    return EpisodeTrace(
+        bound=world.scenario,
+        requests=tuple(world.requests),
+        steps=tuple(world.trace),
+        files=files,
+        kinds_of=world.kinds_of,
+    )

@@ -1,0 +1,208 @@
+"""Opening an episode: the world, the frozen definition, the prompt (runner specification 2.2)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from hashlib import sha256
+
+from harness.episode.latch import Bounds
+from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.values import LateValues
+from harness.episode.world import World
+from harness.errors import SetupRejectedError
+from harness.journal import Journal, MemorySpool
+from harness.ports import ControlPlane
+from harness.scenario import bind
+from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.command import GrammarContext
+from harness.schema.message import Message, SystemMessage, UserMessage
+from harness.schema.process import Completed
+from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
+from harness.schema.scenario import Scenario
+from harness.schema.tool import ToolSpec
+from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve
+
+__all__ = ["fixed_values", "grammar_contexts", "open_world", "tool_specs", "turn_id"]
+
+#: Longest user message, in UTF-8 bytes (runner specification case 20).
+INPUT_BYTES = 65_536
+
+
+def turn_id(scenario: str, trial: int) -> str:
+    """The turn id of a scenario and trial: the same wherever and whenever it is run."""
+    return "qualification-" + sha256(f"{scenario}#{trial}".encode()).hexdigest()[:16]
+
+
+def fixed_values(workspace: Workspace, turn: str) -> dict[str, str]:
+    """The names that every scenario may use."""
+    roots = {f"{name}_root": str(path) for name, path in workspace.roots.items()}
+    return {**roots, "fixture_root": str(workspace.root), "turn_id": turn}
+
+
+def tool_specs(scenario: Scenario) -> tuple[ToolSpec, ...]:
+    """The tools as they are declared to the actor."""
+    return tuple(
+        ToolSpec(
+            name=name,
+            description=tool.about,
+            parameters={
+                "type": "object",
+                "properties": {tool.argument: {"type": "string"}},
+                "required": [tool.argument],
+                "additionalProperties": False,
+            },
+        )
+        for name, tool in scenario.tool.items()
+    )
+
+
+def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, GrammarContext]:
+    """What each command tool's grammar must know of this world."""
+    roots = {name: str(path) for name, path in workspace.roots.items()}
+    return {
+        name: GrammarContext(
+            profile=tool.grammar,
+            roots=roots,
+            cwd=scenario.workspace.cwd,
+            readable=tool.readable,
+            content=tool.content,
+            metadata=tool.metadata,
+            call=scenario.call,
+        )
+        for name, tool in scenario.tool.items()
+    }
+
+
+def open_world(parts: EpisodeParts, journal: Journal, stack: ExitStack) -> World:
+    """Build the world and freeze the definition. Raises SetupRejectedError; ``stack`` undoes what was made."""
+    job = parts.job
+    raw = job.loaded.scenario
+    bounds = Bounds(parts.cancelled, parts.clock, raw.limits.deadline_s)
+    workspace = stack.enter_context(
+        reserve(
+            roots=raw.workspace.roots,
+            absent=raw.workspace.absent,
+            cwd=raw.workspace.cwd,
+            base=parts.temporary,
+            keep=job.options.keep_workspace,
+        )
+    )
+    fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
+    scenario = bind(raw, fixed)
+    tools = tool_specs(scenario)
+    _permitted(tools, parts.host_denied)
+    placeholders = Placeholders(workspace)
+    journal.append(
+        Opened(
+            scenario=raw.id,
+            definition=_definition(parts, tools),
+            actor=job.actor.identity.digest,
+            trial=job.trial,
+            attempt=job.attempt,
+        )
+    )
+    populate(workspace, scenario.workspace)
+    plane = parts.open_plane(workspace)
+    stack.callback(plane.close)
+    _prepare(scenario, plane, journal)
+    fingerprinter = Fingerprinter(placeholders.hide)
+    baseline = fingerprinter.take(workspace.root)
+    journal.append(FixtureBound(fingerprint=baseline.digest))
+    world = World(
+        parts=parts,
+        journal=journal,
+        spool=MemorySpool(),
+        bounds=bounds,
+        scenario=scenario,
+        workspace=workspace,
+        placeholders=placeholders,
+        fingerprinter=fingerprinter,
+        plane=plane,
+        values=LateValues(scenario, {**scenario.values, **fixed}, lambda args: _value_call(world, args)),
+        tools=tools,
+        contexts=grammar_contexts(scenario, workspace),
+        baseline=baseline,
+        latest=baseline,
+    )
+    _prompt(world)
+    return world
+
+
+def _permitted(tools: tuple[ToolSpec, ...], denied: frozenset[str]) -> None:
+    """E8: every declared tool is one that this machine permits."""
+    refused = [tool.name for tool in tools if tool.name in denied]
+    if refused:
+        raise SetupRejectedError(f"tool {refused[0]!r} is not permitted on this machine")
+
+
+def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
+    """E1: what is frozen before anything runs; the prompt's texts follow as delivered inputs."""
+    job = parts.job
+    frozen: dict[str, JsonValue] = {
+        "scenario": job.loaded.digest,
+        "actor": job.actor.identity.digest,
+        "plane": job.plane.model_dump(mode="json"),
+        "tools": [tool.model_dump(mode="json") for tool in tools],
+        "classifier": CLASSIFIER_VERSION,
+        "trial": job.trial,
+    }
+    return digest_json(frozen)
+
+
+def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
+    """E7: the steps that only the control plane itself can do."""
+    limits = scenario.limits
+    for number, step in enumerate(scenario.workspace.prepare, 1):
+        operation = f"prepare:{number}"
+        journal.append(OpPlanned(operation=operation, purpose="preparation", digest=digest_text("\0".join(step.plane))))
+        journal.append(OpStarted(operation=operation, attempt=1))
+        done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
+        ok = done.exit_code == 0 and not done.timed_out
+        journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
+        if not ok:
+            how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
+            raise SetupRejectedError(f"prepare step {number} failed ({how}): {' '.join(step.plane[:3])} ...")
+
+
+def _value_call(world: World, args: tuple[str, ...]) -> Completed:
+    """A control-plane call that computes a late value: an operation like any other."""
+    operation = f"value:{world.plane_calls + 1}"
+    digest = digest_text(world.placeholders.hide("\0".join(args)))
+    world.record(OpPlanned(operation=operation, purpose="value", digest=digest))
+    world.record(OpStarted(operation=operation, attempt=1))
+    done = world.invoke_plane(args)
+    world.record(OpReceipt(operation=operation, attempt=1, status="succeeded" if done.exit_code == 0 else "failed"))
+    world.observe_changes("control_plane")
+    return done
+
+
+def _deliver(world: World, name: str, text: str) -> None:
+    world.record(InputDelivered(input=name, digest=digest_text(world.placeholders.hide(text))))
+    world.spool.put(text.encode("utf-8", "surrogatepass"))
+
+
+def _resolved(world: World, text: str, where: str) -> str:
+    missing = world.values.missing(text)
+    if missing:
+        raise SetupRejectedError(f"{where}: the value {missing[0]!r} could not be resolved")
+    return world.values.fill(text)
+
+
+def _prompt(world: World) -> None:
+    """The prompt producers run once, here; what they made is named by digest."""
+    prompt = world.scenario.prompt
+    messages: list[Message] = []
+    if prompt.system is not None:
+        system = _resolved(world, prompt.system, "prompt.system")
+        messages.append(SystemMessage(text=system))
+        _deliver(world, "prompt.system", system)
+    user = _resolved(world, prompt.user, "prompt.user")
+    if not user.strip() or len(user.encode("utf-8", "surrogatepass")) > INPUT_BYTES:
+        raise SetupRejectedError(f"prompt.user: must be 1 to {INPUT_BYTES} bytes and not blank")
+    messages.append(UserMessage(text=user))
+    _deliver(world, "prompt.user", user)
+    world.values.prompt = user
+    for text in prompt.must_contain:
+        if _resolved(world, text, "prompt.must_contain") not in user:
+            raise SetupRejectedError("prompt.must_contain: a text is not in the user message")
+    world.messages.extend(messages)

@@ -1,0 +1,75 @@
+"""The scenario's values that are computed while the episode runs: each resolved once, on first use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from harness.scenario import resolve_late, substitute
+from harness.schema.base import JsonValue
+from harness.schema.process import Completed
+from harness.schema.scenario import Scenario
+
+__all__ = ["LateValues", "json_object"]
+
+
+def json_object(data: bytes) -> dict[str, JsonValue] | None:
+    """The JSON object that bytes hold, None where they hold anything else."""
+    try:
+        value: JsonValue = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+class LateValues:
+    """Looks names up in the bound scenario; what was found once stays.
+
+    ``invoke`` calls the control plane; ``answers`` holds the first answer of each kind so far; ``prompt`` is the user
+    message, known once it was made.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        fixed: dict[str, str],
+        invoke: Callable[[tuple[str, ...]], Completed],
+    ) -> None:
+        self._scenario = scenario
+        self._found = dict(fixed)
+        self._invoke = invoke
+        self.prompt = ""
+        self.answers: dict[str, dict[str, JsonValue]] = {}
+
+    def _plane(self, args: tuple[str, ...]) -> dict[str, JsonValue] | None:
+        completed = self._invoke(args)
+        return json_object(completed.stdout) if completed.exit_code == 0 else None
+
+    def lookup(self, name: str) -> str | None:
+        """The value of a declared name, None where there is none (yet)."""
+        if name in self._found:
+            return self._found[name]
+        late = self._scenario.late.get(name)
+        if late is None:
+            return None
+        value = resolve_late(late, prompt=self.prompt, answer=self.answers.get, plane=self._plane)
+        if value is not None:
+            self._found[name] = value
+        return value
+
+    def missing(self, text: str) -> tuple[str, ...]:
+        """Declared late names in a text that cannot be resolved now, in order."""
+        absent: list[str] = []
+
+        def look(name: str) -> str | None:
+            found = self.lookup(name)
+            if found is None and name in self._scenario.late and name not in absent:
+                absent.append(name)
+            return found
+
+        substitute(text, look)
+        return tuple(absent)
+
+    def fill(self, text: str) -> str:
+        """The text with every resolvable name replaced."""
+        return substitute(text, self.lookup)

@@ -1,0 +1,18 @@
+"""Receipts: their texts, the run folder that holds them, and reading it back."""
+
+from harness.receipt.build import Evidence, ObservedChange, build_receipt
+from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.reading import read_run
+from harness.receipt.store import RunStore, write_report
+
+__all__ = [
+    "Evidence",
+    "ObservedChange",
+    "RunStore",
+    "build_receipt",
+    "canonical",
+    "digest",
+    "line",
+    "read_run",
+    "write_report",
+]

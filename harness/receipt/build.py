@@ -1,0 +1,109 @@
+"""Evidence to receipt: redacts and assembles; the only maker of receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from harness import redaction
+from harness.schema.base import Digest
+from harness.schema.finding import RawFinding
+from harness.schema.outcome import Outcome
+from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, Step, TurnSummary
+from harness.schema.run import EpisodeJob
+from harness.schema.verdict import Cause, Verdict
+
+__all__ = ["Evidence", "ObservedChange", "build_receipt"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedChange:
+    """A change of the workspace as it was measured: a relative path, by whom, and whether it is allowed."""
+
+    path: str
+    change: str
+    by: str
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a receipt is made of.
+
+    ``sayable`` are the texts that may be shown, ``declared_paths`` the workspace paths, ``declared_tools`` the names.
+    ``changes`` is None where the workspace was not measured.
+    """
+
+    outcome: Outcome
+    verdict: Verdict
+    cause: Cause | None
+    code: str | None
+    findings: Sequence[tuple[int | None, RawFinding]]
+    facts: Sequence[str]
+    steps: Sequence[Step]
+    turns: Sequence[TurnSummary]
+    model_turns: int
+    changes: Sequence[ObservedChange] | None
+    definition: Digest | None
+    classifier_version: int
+    sayable: frozenset[str]
+    declared_paths: Collection[str]
+
+
+def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
+    """The receipt of one episode; every free text in it was made by ``redaction``."""
+    return Receipt(
+        scenario=job.loaded.scenario.id,
+        scenario_digest=job.loaded.digest,
+        definition_digest=evidence.definition,
+        classifier_version=evidence.classifier_version,
+        actor=job.actor.identity,
+        plane=job.plane,
+        trial=job.trial,
+        attempt=job.attempt,
+        outcome=evidence.outcome,
+        verdict=evidence.verdict,
+        cause=evidence.cause,
+        failure_code=evidence.code,
+        findings=tuple(_finding(step, raw, evidence.sayable) for step, raw in evidence.findings),
+        facts=tuple(evidence.facts),
+        steps=tuple(evidence.steps),
+        turns=tuple(evidence.turns),
+        counters=Counters(
+            model_turns=evidence.model_turns,
+            tool_calls=len(evidence.steps),
+            executed_calls=sum(step.executed for step in evidence.steps),
+            refused_calls=sum(step.refused is not None for step in evidence.steps),
+        ),
+        boundary=_boundary(evidence),
+    )
+
+
+def _finding(step: int | None, raw: RawFinding, sayable: frozenset[str]) -> Finding:
+    told = raw.check in {"answer", "content", "execution"}
+    got = redaction.missing() if raw.missing else redaction.value(raw.got, sayable)
+    return Finding(
+        code=raw.code,
+        step=step,
+        check=raw.check,
+        pointer=raw.pointer,
+        expected=redaction.value(raw.expected, sayable) if told else None,
+        got=got if told else None,
+    )
+
+
+def _boundary(evidence: Evidence) -> Boundary:
+    if evidence.changes is None:
+        return Boundary(measured=False)
+    changes = tuple(
+        BoundaryChange.model_validate(
+            {
+                "path": redaction.workspace_path(change.path, evidence.declared_paths),
+                "change": change.change,
+                "by": change.by,
+                "allowed": change.allowed,
+            }
+        )
+        for change in evidence.changes
+    )
+    return Boundary(measured=True, changes=changes, unexpected=sum(not change.allowed for change in changes))

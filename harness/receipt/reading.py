@@ -1,0 +1,119 @@
+"""Reads a run folder back: what is torn, corrupt, changed or of another version is refused by file and line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import JsonValue, ValidationError
+
+from harness.errors import StoreError
+from harness.receipt.canonical import link
+from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
+from harness.schema.base import Frozen, digest_bytes
+from harness.schema.receipt import Receipt
+from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry, RunView
+
+__all__ = ["read_run"]
+
+_Value = TypeVar("_Value", bound=Frozen)
+_VERSION = 1
+
+
+class _Part(EpisodeResult):
+    """One line of the part file."""
+
+    position: int
+
+
+def read_run(folder: Path) -> RunView:
+    """The run in ``folder``, receipts and log in plan order.
+
+    Of a run that was killed, or still goes on, the finished episodes are read; a last line without its newline was
+    never finished and is left out. Raises StoreError naming file and line; no content of the file is repeated.
+    """
+    manifest = _manifest(folder)
+    if manifest.state == "running":
+        lines = _lines(folder / PART, torn_end=True) if (folder / PART).exists() else ()
+        parts = [_value(_Part, data, f"{folder / PART}:{number}") for number, data in lines]
+        parts.sort(key=lambda part: (part.position, part.receipt.attempt))
+        return RunView(
+            manifest=manifest,
+            receipts=tuple(part.receipt for part in parts),
+            log=tuple(part.log for part in parts),
+        )
+    log = tuple(_value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in _lines(folder / LOG))
+    return RunView(manifest=manifest, receipts=tuple(_receipts(folder, manifest)), log=log)
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    if not path.exists():
+        raise StoreError(f"{folder}: holds no run ({MANIFEST} is not there)")
+    return _value(Manifest, _bytes(path), str(path))
+
+
+def _receipts(folder: Path, manifest: Manifest) -> Iterator[Receipt]:
+    """Each receipt, held against the chain of the manifest."""
+    path = folder / RECEIPTS
+    previous: ReceiptLink | None = None
+    count = 0
+    for count, data in _lines(path):
+        where = f"{path}:{count}"
+        receipt = _value(Receipt, data, where)
+        previous = link(previous, receipt.key, digest_bytes(data))
+        if count > len(manifest.receipts) or previous != manifest.receipts[count - 1]:
+            raise StoreError(f"{where}: is not the receipt that {MANIFEST} names; the run was changed after it ended")
+        yield receipt
+    if count < len(manifest.receipts):
+        raise StoreError(f"{path}:{count + 1}: is not there, but {MANIFEST} names {len(manifest.receipts)} receipts")
+
+
+def _lines(path: Path, *, torn_end: bool = False) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, data in enumerate(file, start=1):
+                if not data.endswith(b"\n"):
+                    if torn_end:
+                        return
+                    raise StoreError(f"{path}:{number}: ends in the middle of a line; the file was cut")
+                yield number, data[:-1]
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+
+
+def _value(kind: type[_Value], data: bytes, where: str) -> _Value:
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        raise StoreError(f"{where}: {_problem(data, error)}") from None
+
+
+def _problem(data: bytes, error: ValidationError) -> str:
+    """Why a value was refused: its version if that is a foreign one, else the first place in it."""
+    try:
+        parsed: JsonValue = json.loads(data)
+    except (ValueError, RecursionError):
+        return "is no JSON"
+    version = parsed.get("schema_version", _VERSION) if isinstance(parsed, dict) else _VERSION
+    if version != _VERSION:
+        shown = version if isinstance(version, int) else "of another kind"
+        return f"schema version {shown} is not known here (known: {_VERSION}); use the version that wrote it"
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    # a key that we do not know is the file's own text
+    known = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
+    place = ".".join(str(part) for part in known)
+    return f"cannot be used: {place or 'the value'}: {first['type'].replace('_', ' ')}"
+
+
+def _cannot_read(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"{path}: cannot be read: {error.strerror or type(error).__name__}")

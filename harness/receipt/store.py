@@ -1,0 +1,246 @@
+"""Writes one run folder: nothing that was finished is lost, and every file is whole or absent.
+
+While a run goes on, each finished episode is one synced line of ``episodes.part.jsonl``, in the order of finishing.
+At the end the same bytes are laid out in plan order as ``receipts.jsonl`` and ``run.jsonl``, then the manifest names
+their digests, then the part file goes. A process that is killed leaves the part file, which ``read_run`` reads.
+
+Folders are made 0755 and files 0644, both less the umask: what is in them may be shown to anyone, and nobody else may
+write. Everything passes the SecretGuard before it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import NamedTuple, Self, get_args
+
+from harness.errors import HarnessError, StoreError
+from harness.receipt.canonical import line, link
+from harness.redaction import SecretGuard
+from harness.schema.base import Digest, digest_text
+from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
+from harness.schema.verdict import Verdict
+
+__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
+
+MANIFEST = "manifest.json"
+RECEIPTS = "receipts.jsonl"
+LOG = "run.jsonl"
+#: Finished episodes of a run that has not ended; not there afterwards.
+PART = "episodes.part.jsonl"
+
+
+class _Kept(NamedTuple):
+    """Where an episode's receipt and log lie in the part file, in bytes, and what the manifest needs of it."""
+
+    receipt_at: int
+    receipt_size: int
+    log_at: int
+    log_size: int
+    key: str
+    digest: Digest
+    verdict: Verdict
+
+
+class RunStore:
+    """The writer of one run folder; its methods may be called from any thread.
+
+    ``manifest`` is the plan, with no receipts yet; ``sync`` also survives a power cut (at the cost of one disk flush
+    an episode). Raises StoreError where the folder is not empty or cannot be written, RedactionError where a secret
+    was about to be written.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, guard: SecretGuard, *, sync: bool = True) -> None:
+        self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
+        self._lock = Lock()
+        self._kept: dict[tuple[int, int], _Kept] = {}
+        self._size = 0
+        text = _pretty(manifest)
+        guard.check(text, MANIFEST)
+        _claim(folder)
+        self._part = _open(folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+        except BaseException:
+            self.close()
+            with suppress(OSError):
+                (folder / PART).unlink()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def add(self, position: int, result: EpisodeResult) -> None:
+        """Keep a finished episode. ``position`` counts places of the plan from 0; on return the episode is kept.
+
+        Raises StoreError where the disk is full (what was kept before is whole, and this may be called again), and
+        RedactionError where a secret was about to be written (nothing is).
+        """
+        if not 0 <= position < len(self._manifest.plan):
+            raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
+        receipt, log = line(result.receipt), json.dumps(result.log.model_dump(mode="json"), separators=(",", ":"))
+        head = f'{{"position":{position},"receipt":'
+        data = f'{head}{receipt},"log":{log}}}\n'.encode("ascii")
+        self._guard.check(data, RECEIPTS)
+        with self._lock:
+            place = (position, result.receipt.attempt)
+            if place in self._kept:
+                raise HarnessError(f"place {position}, attempt {result.receipt.attempt}, is already kept")
+            at = self._size
+            self._append(data)
+            log_at = at + len(head) + len(receipt) + len(',"log":')
+            self._kept[place] = _Kept(
+                *(at + len(head), len(receipt), log_at, len(log)),
+                *(result.receipt.key, digest_text(receipt), result.receipt.verdict),
+            )
+
+    def finish(self, finished_at: str) -> Manifest:
+        """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
+
+        The state is complete if every place of the plan has a receipt, else interrupted. A place that was tried
+        several times counts with its last attempt in ``verdicts``. Raises StoreError; what was kept stays kept.
+        """
+        with self._lock:
+            order = [self._kept[place] for place in sorted(self._kept)]
+            last = {position: self._kept[position, attempt].verdict for position, attempt in sorted(self._kept)}
+            links: list[ReceiptLink] = []
+            for kept in order:
+                links.append(link(links[-1] if links else None, kept.key, kept.digest))
+            manifest = self._manifest.model_copy(
+                update={
+                    "finished_at": finished_at,
+                    "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
+                    "receipts": tuple(links),
+                    "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
+                }
+            )
+            text = _pretty(manifest)
+            self._guard.check(text, MANIFEST)
+            _replace(
+                self.folder / RECEIPTS,
+                (self._read(kept.receipt_at, kept.receipt_size) for kept in order),
+                sync=self._sync,
+            )
+            _replace(self.folder / LOG, (self._read(kept.log_at, kept.log_size) for kept in order), sync=self._sync)
+            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+            # kept until the manifest stands: before, it is what a reader goes by
+            with suppress(OSError):
+                (self.folder / PART).unlink()
+            return manifest
+
+    def write_report(self, filename: str, text: str) -> Path:
+        """Write a report beside the receipts; ``filename`` is a bare name. Raises StoreError or RedactionError."""
+        return write_report(self.folder, filename, text, self._guard)
+
+    def close(self) -> None:
+        """Release the part file; idempotent. Without ``finish`` it stays, for ``read_run``."""
+        if self._part >= 0:
+            os.close(self._part)
+            self._part = -1
+
+    def _read(self, at: int, size: int) -> bytes:
+        return os.pread(self._part, size, at) + b"\n"
+
+    def _append(self, data: bytes) -> None:
+        end = self._size + len(data)
+        try:
+            _write_all(self._part, data)
+            if self._sync:
+                os.fsync(self._part)
+            self._size = end
+        except OSError as error:
+            kept = len(self._kept)
+            raise _cannot_write(self.folder / PART, error, f"; the {kept} episodes finished before are kept") from error
+        finally:
+            if self._size != end:
+                # whatever came in between, Ctrl-C included: a torn line would make what follows unreadable
+                with suppress(OSError):
+                    os.ftruncate(self._part, self._size)
+
+
+def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> Path:
+    """Write a report into a run folder that exists, over an older one of that name; ``filename`` is a bare name.
+
+    Raises StoreError where it cannot be written, RedactionError where a secret was about to be.
+    """
+    if not filename or filename != Path(filename).name or filename in {MANIFEST, RECEIPTS, LOG, PART}:
+        raise HarnessError(f"{filename!r} cannot be the name of a report")
+    data = text.encode("utf-8", "backslashreplace")
+    guard.check(data, filename)
+    _replace(folder / filename, iter((data,)), sync=False)
+    return folder / filename
+
+
+def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool) -> None:
+    """Write a file beside and rename it over the old one, so that no reader sees a half."""
+    beside = path.with_name(f".{path.name}.part")
+    descriptor = _open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        try:
+            for chunk in chunks:
+                _write_all(descriptor, chunk)
+            if sync:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        beside.replace(path)
+        if sync:
+            _sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise _cannot_write(path, error) from error
+
+
+def _pretty(manifest: Manifest) -> bytes:
+    return (json.dumps(manifest.model_dump(mode="json"), indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder, or take an empty one. The part file, made exclusively, settles a race of two runs."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o755)
+        names = {entry.name for entry in os.scandir(folder)}
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    if MANIFEST in names:
+        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
+    if names:
+        raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        return os.open(path, flags, 0o644)
+    except FileExistsError as error:
+        raise StoreError(f"{path.parent}: another run is writing here; give another folder") from error
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _cannot_write(path: Path, error: OSError, more: str = "") -> StoreError:
+    return StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}{more}")

@@ -1,0 +1,219 @@
+"""Cancellation is never taken back, and every bound ends the episode by name."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from toy import ReplyActor, Stage, called, completed, said
+
+from harness.clock import FakeClock
+from harness.episode.latch import Bounds
+from harness.ports import TurnContext
+from harness.schema.message import ModelRequest, Reply
+from harness.schema.process import Completed, ProcessCommand
+from harness.workspace import Workspace
+
+
+def test_cancelled_before_the_start_asks_nobody(stage: Stage) -> None:
+    actor = ReplyActor([])
+    played = stage.play(actor=actor, cancelled=lambda: True)
+    assert played.ending == ("cancelled/cancellation_requested", "not_judged", "cancellation_requested")
+    assert actor.requests == []
+
+
+def test_the_latch_stays_shut_when_the_flag_is_cleared() -> None:
+    answers = iter([False, True, False])
+    bounds = Bounds(lambda: next(answers), FakeClock(), 1.0)
+    assert [bounds.cancelled(), bounds.cancelled(), bounds.cancelled()] == [False, True, True]
+
+
+def test_a_probe_that_raises_is_no_cancellation(stage: Stage) -> None:
+    def broken() -> bool:
+        raise OSError
+
+    assert stage.play(cancelled=broken).receipt.verdict == "pass"
+
+
+def test_cancellation_beats_a_deadline_that_is_due_as_well(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def late(_: ModelRequest, __: TurnContext) -> Reply:
+        stage.clock.advance(61)
+        flag.set()
+        return said("", called("ls"))
+
+    played = stage.play(actor=ReplyActor([late]), cancelled=flag.is_set)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+def test_a_completion_in_the_turn_of_a_cancellation_is_dropped(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def says(_: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed('{"text": "Hi"}' if args == ("greet",) else '{"target": "notes/a.json"}')
+
+    class SetsOnRead:
+        """Cancels while the satisfying call is being made ready, after C1 was asked."""
+
+        asked = 0
+
+        def __call__(self) -> bool:
+            return flag.is_set()
+
+    def last(_: ModelRequest, __: TurnContext) -> Reply:
+        return said("", called("cat notes/a.json", id_="2"))
+
+    original = stage.executor.run
+
+    class Cancelling:
+        """The executor, cancelling during the read."""
+
+        def run(self, command: ProcessCommand) -> Completed:
+            flag.set()
+            return original(command)
+
+        def close(self) -> None:
+            """Nothing of its own."""
+
+    stage.executor = Cancelling()
+    played = stage.play(
+        actor=ReplyActor([said("", called("toy ask plane", id_="1")), last]), says=says, cancelled=SetsOnRead()
+    )
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert played.receipt.facts == ("asked", "done")
+    assert played.receipt.verdict == "not_judged"
+
+
+def test_calls_after_a_cancellation_are_answered_as_cancelled(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def says(_: Workspace, args: tuple[str, ...]) -> Completed:
+        if args != ("greet",):
+            flag.set()
+        return completed('{"text": "Hi", "target": "notes/a.json"}')
+
+    calls = [called("toy ask plane", id_="1"), called("ls", id_="2"), called("pwd", id_="3")]
+    played = stage.play(actor=ReplyActor([said("", *calls)]), says=says, cancelled=flag.is_set)
+    assert [step.result for step in played.receipt.steps] == [
+        "succeeded",
+        "cancelled_before_execution",
+        "cancelled_before_execution",
+    ]
+
+
+def test_a_passed_deadline_ends_before_the_next_turn(stage: Stage) -> None:
+    def slow(_: ModelRequest, __: TurnContext) -> Reply:
+        stage.clock.advance(59)
+        return said("", called("ls"))
+
+    def slower(_: ModelRequest, __: TurnContext) -> Reply:
+        raise AssertionError
+
+    def tick(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        stage.clock.advance(2)
+        return completed('{"text": "Hi", "target": "notes/a.json"}')
+
+    played = stage.play(actor=ReplyActor([slow, slower]), says=tick)
+    assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ("limit_exceeded/duration", "deadline")
+    assert played.receipt.verdict == "not_judged"
+
+
+def test_a_deadline_is_judged_for_a_script_and_not_for_a_live_model(stage: Stage) -> None:
+    def slow(_: ModelRequest, __: TurnContext) -> Reply:
+        stage.clock.advance(61)
+        return said("", called("ls"))
+
+    assert stage.play(actor=ReplyActor([slow], kind="script")).receipt.verdict == "fail"
+    assert stage.play(actor=ReplyActor([slow], kind="live")).receipt.verdict == "not_judged"
+
+
+def test_no_turn_at_all_is_a_legal_limit(stage: Stage) -> None:
+    actor = ReplyActor([])
+    played = stage.play(actor=actor, change={"limits": {"model_turns": 0}})
+    assert played.receipt.failure_code == "ran_out_of_turns"
+    assert actor.requests == []
+
+
+def test_a_call_that_is_cancelled_is_left_behind_at_once(stage: Stage, held: threading.Event) -> None:
+    flag = threading.Event()
+
+    def hangs(_: ModelRequest, __: TurnContext) -> Reply:
+        flag.set()
+        held.wait()
+        return said("too late")
+
+    began = time.monotonic()
+    played = stage.play(actor=ReplyActor([hangs]), cancelled=flag.is_set)
+    assert time.monotonic() - began < 5
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert played.receipt.turns == ()
+    assert played.result.log.attempts[0].status == "unknown"
+
+
+def test_a_call_beyond_its_own_deadline_waits_for_reconciliation(stage: Stage, held: threading.Event) -> None:
+    def hangs(_: ModelRequest, __: TurnContext) -> Reply:
+        held.wait()
+        return said("too late")
+
+    played = stage.play(actor=ReplyActor([hangs]), change={"limits": {"model_call_s": 0.2}})
+    assert played.receipt.outcome.name == "suspended/reconciliation_required"
+    assert played.receipt.outcome.detail == "model_call"
+    assert played.receipt.verdict == "pending"
+    assert played.receipt.cause == "provider"
+
+
+def test_a_call_beyond_the_episodes_deadline_is_a_duration(stage: Stage, held: threading.Event) -> None:
+    def hangs(_: ModelRequest, __: TurnContext) -> Reply:
+        stage.clock.advance(61)
+        held.wait()
+        return said("too late")
+
+    played = stage.play(actor=ReplyActor([hangs]))
+    assert played.receipt.outcome.name == "limit_exceeded/duration"
+
+
+def test_a_tool_cut_off_by_its_own_bound_is_a_time_out_the_model_sees(stage: Stage) -> None:
+    def hangs(_: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed('{"text": "Hi"}') if args == ("greet",) else completed("", timed_out=True)
+
+    played = stage.play(says=hangs)
+    assert played.receipt.failure_code == "ask_failed"
+    assert played.receipt.steps[0].result == "timeout"
+
+
+def test_a_tool_cut_off_by_the_deadline_says_nothing_about_the_call(stage: Stage) -> None:
+    def hangs(_: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return completed('{"text": "Hi"}')
+        stage.clock.advance(61)
+        return completed("", timed_out=True)
+
+    played = stage.play(says=hangs)
+    assert (played.receipt.outcome.name, played.receipt.steps[0].result) == ("limit_exceeded/duration", "timeout")
+
+
+def test_a_result_beyond_its_byte_bound_ends_the_episode(stage: Stage) -> None:
+    def floods(_: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return completed('{"text": "Hi"}')
+        return completed("{}").model_copy(update={"stdout_seen": 2_000_000})
+
+    played = stage.play(says=floods)
+    assert played.receipt.outcome.name == "limit_exceeded/tool_result_bytes"
+    assert (played.receipt.outcome.limit, played.receipt.outcome.observed) == (1_048_576, 2_000_000)
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", "control_plane")
+
+
+def test_a_long_result_is_shown_in_part_and_says_how_much_is_left_out(stage: Stage) -> None:
+    def long(_: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
+
+    actor = ReplyActor([said("", called("toy ask plane")), said("Bye.")])
+    stage.play(actor=actor, says=long, change={"limits": {"tool_result_chars": 300}})
+    text = actor.requests[1].messages[-1].text
+    assert text is not None
+    assert text.startswith('{"text": "Hi"')
+    assert text.endswith('x"}')
+    shown, total = 300, len('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
+    assert f"[{total - shown} of {total} characters are left out here" in text

@@ -1,0 +1,130 @@
+"""What ran is told apart from what did not, and reads are real processes."""
+
+from __future__ import annotations
+
+from toy import SCENARIO, ReplyActor, Stage, answer, called, completed, said
+
+from harness.errors import ControlPlaneError
+from harness.schema.base import JsonValue
+from harness.schema.message import ToolMessage
+from harness.schema.process import Completed, ProcessCommand
+from harness.workspace import Workspace
+
+
+def shown(stage: Stage, *commands: str) -> list[str]:
+    """What the actor is shown for each command in turn."""
+    replies = [said("", called(command, id_=str(number))) for number, command in enumerate(commands)]
+    actor = ReplyActor([*replies, said("Bye.")])
+    stage.play(actor=actor, change={"limits": {"model_turns": 20}})
+    return [message.text for message in actor.requests[-1].messages if isinstance(message, ToolMessage)]
+
+
+def test_reads_print_what_a_shell_would_print(stage: Stage) -> None:
+    texts = shown(stage, "toy ask plane", "ls", "echo hello && ls notes", "cd . ; find notes -type f | head -1")
+    assert texts[1] == "b.json\nnotes\n"
+    assert texts[2] == "hello\na.json\n"
+    assert texts[3].endswith("/project/notes/a.json\n")
+
+
+def test_the_time_is_the_scenarios_own(stage: Stage) -> None:
+    assert shown(stage, "date", "date -u") == ["2026-08-12T00:00:00+08:00\n", "2026-08-11T16:00:00Z\n"]
+
+
+def test_a_scenario_without_a_clock_answers_no_time(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("date")), said("Bye.")])
+    played = stage.play(actor=actor, change={"tool": {"exec": {"clock": None}}})
+    assert [(step.result, step.refused) for step in played.receipt.steps] == [("denied_policy", "no_clock")]
+
+
+def test_a_failed_read_shows_its_error_and_exit_code(stage: Stage) -> None:
+    first, second = shown(stage, "ls nowhere", "ls nowhere 2>/dev/null")
+    assert "nowhere" in first
+    assert first.endswith("[exit code 2]\n")
+    assert second == "[exit code 2]\n"
+
+
+def test_the_exit_state_follows_the_last_command(stage: Stage) -> None:
+    actor = ReplyActor(
+        [said("", called("ls nowhere; pwd", id_="1")), said("", called("pwd; ls nowhere", id_="2")), said("x")]
+    )
+    played = stage.play(actor=actor)
+    assert [step.result for step in played.receipt.steps] == ["succeeded", "error_recoverable"]
+
+
+def test_a_program_that_is_not_installed_is_an_error_of_the_command(stage: Stage) -> None:
+    """Reads name programs that a machine may lack; that is an answer, never a crash."""
+
+    class Bare:
+        """An executor on a machine without any program."""
+
+        def run(self, command: ProcessCommand) -> Completed:
+            raise ControlPlaneError(f"no such program: {command.argv[0]}")
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    stage.executor = Bare()
+    assert shown(stage, "ls") == ["ls: command not found\n[exit code 127]\n"]
+
+
+def test_a_refused_call_keeps_its_kind_and_says_why(stage: Stage) -> None:
+    played = stage.play(("toy ask plane --slow 1 --slow 2",))
+    step = played.receipt.steps[0]
+    assert (step.kind, step.refused, step.executed, step.code) == ("ask", "repeated_option", False, "ask_failed")
+    assert played.receipt.counters.refused_calls == 1
+
+
+def test_a_failed_call_of_the_plane_shows_its_error(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed("out\n", 3, stderr="err\n") if args != ("greet",) else answer(workspace, args)
+
+    actor = ReplyActor([said("", called("toy ask plane")), said("Bye.")])
+    stage.play(actor=actor, says=says, change={"kind": _without_failed()})
+    assert actor.requests[1].messages[-1].text == "out\nerr\n[exit code 3]\n"
+
+
+def _without_failed() -> list[JsonValue]:
+    kinds = SCENARIO["kind"]
+    assert isinstance(kinds, list)
+    return [{key: value for key, value in kind.items() if key != "failed"} for kind in kinds if isinstance(kind, dict)]
+
+
+def test_a_plane_that_cannot_be_run_in_the_middle_is_not_judged(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        raise ControlPlaneError("gone")
+
+    played = stage.play(says=says)
+    assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
+    assert [step.result for step in played.receipt.steps] == ["error_terminal"]
+    assert played.receipt.cause == "control_plane"
+
+
+def test_an_answer_is_digested_without_what_may_differ(stage: Stage) -> None:
+    def stamped(stamp: str) -> str | None:
+        def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+            if args == ("greet",):
+                return answer(workspace, args)
+            place = workspace.roots["project"] / "notes/a.json"
+            return completed(f'{{"target": "notes/a.json", "stamp": "{stamp}", "at": "{place}"}}')
+
+        return stage.play(says=says).receipt.steps[0].answer_digest
+
+    assert stamped("one") == stamped("two")
+    assert stamped("one") != stage.play().receipt.steps[0].answer_digest
+
+
+def test_suggested_commands_are_read_by_their_kind(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        return completed('{"target": "notes/a.json", "next": ["cat notes/a.json", "rm -rf x"]}')
+
+    checks: list[JsonValue] = [
+        {"kind": "ask", "answer": {"/next": {"commands": {"read": 1}, "none_contains": "touch"}}}
+    ]
+    played = stage.play(says=says, change={"check": checks})
+    assert played.receipt.facts[0] == "asked"
+    assert played.trace is not None
+    assert played.trace.kinds_of == {"cat notes/a.json": "read", "rm -rf x": None}

@@ -1,0 +1,98 @@
+"""A world that cannot be made is rejected before any model call, with one line that says why."""
+
+from __future__ import annotations
+
+import pytest
+from toy import ReplyActor, Stage, answer, completed
+
+from harness.schema.base import JsonValue
+from harness.schema.process import Completed
+from harness.schema.run import EpisodeOptions
+from harness.workspace import Workspace
+
+REJECTED = ("rejected/setup_rejected", "not_judged", "setup_rejected")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"late": {"greeting": {"at": "/nowhere"}}}, "prompt.user: the value 'greeting' could not be resolved"),
+        ({"prompt": {"must_contain": ["never said"]}}, "prompt.must_contain: a text is not in the user message"),
+        ({"prompt": {"user": " \n "}}, "prompt.user: must be 1 to 65536 bytes and not blank"),
+        ({"prompt": {"user": "é" * 32_769}}, "prompt.user: must be 1 to 65536 bytes and not blank"),
+    ],
+    ids=["late", "must_contain", "blank", "long"],
+)
+def test_a_prompt_that_cannot_be_made_is_rejected(stage: Stage, change: dict[str, JsonValue], problem: str) -> None:
+    actor = ReplyActor([])
+    played = stage.play(actor=actor, change=change)
+    assert played.ending == REJECTED
+    assert played.result.log.problem == problem
+    assert played.receipt.cause == "scenario"
+    assert actor.requests == []
+    assert list(stage.temporary.iterdir()) == []
+
+
+def test_a_prompt_of_exactly_the_longest_size_is_taken(stage: Stage) -> None:
+    played = stage.play(change={"prompt": {"user": "é" * 32_768, "must_contain": []}})
+    assert played.receipt.verdict == "pass"
+
+
+def test_a_prepare_step_that_fails_is_rejected_by_its_number(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed("", 3) if args == ("setup", "two") else answer(workspace, args)
+
+    prepare: list[JsonValue] = [{"plane": ["setup", "one"]}, {"plane": ["setup", "two"]}]
+    played = stage.play(says=says, change={"workspace": {"prepare": prepare}})
+    assert played.ending == REJECTED
+    assert played.result.log.problem == "prepare step 2 failed (exit code 3): setup two ..."
+
+
+def test_a_prepare_step_that_hangs_is_rejected(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return completed("", timed_out=True) if args == ("setup",) else answer(workspace, args)
+
+    played = stage.play(says=says, change={"workspace": {"prepare": [{"plane": ["setup"]}]}})
+    assert played.result.log.problem == "prepare step 1 failed (timed out): setup ..."
+
+
+def test_what_a_prepare_step_writes_is_part_of_the_world_and_no_change(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("setup",):
+            (workspace.roots["project"] / "made.txt").write_text("x", encoding="utf-8")
+        return answer(workspace, args)
+
+    played = stage.play(says=says, change={"workspace": {"prepare": [{"plane": ["setup"]}]}})
+    assert played.receipt.verdict == "pass"
+    assert played.receipt.boundary.changes == ()
+
+
+def test_a_tool_this_machine_does_not_permit_is_rejected(stage: Stage) -> None:
+    played = stage.play(host_denied=frozenset({"exec"}))
+    assert played.ending == REJECTED
+    assert played.result.log.problem == "tool 'exec' is not permitted on this machine"
+
+
+def test_a_late_value_is_resolved_once(stage: Stage) -> None:
+    played = stage.play(change={"prompt": {"user": "{greeting} {greeting}", "must_contain": ["{greeting}"]}})
+    assert played.receipt.verdict == "pass"
+    assert played.plane[0].calls.count(("greet",)) == 1
+
+
+def test_a_late_value_whose_call_fails_is_not_resolved(stage: Stage) -> None:
+    played = stage.play(says=lambda _, __: completed('{"text": "Hi"}', 1))
+    assert played.ending == REJECTED
+
+
+def test_a_kept_workspace_is_named_in_the_log_and_stays(stage: Stage) -> None:
+    played = stage.play(options=EpisodeOptions(keep_workspace=True))
+    assert played.result.log.workspace is not None
+    assert [str(path) for path in stage.temporary.iterdir()] == [played.result.log.workspace]
+    assert played.result.log.workspace not in played.receipt.model_dump_json()
+
+
+def test_the_definition_covers_the_prompt_and_nothing_that_moves(stage: Stage) -> None:
+    first, second = stage.play().receipt, stage.play().receipt
+    assert first == second
+    other = stage.play(says=lambda w, a: completed('{"text": "Good evening"}') if a == ("greet",) else answer(w, a))
+    assert other.receipt.definition_digest != first.definition_digest

@@ -1,0 +1,250 @@
+"""What a reply says about itself is checked before any of its calls can run."""
+
+from __future__ import annotations
+
+import pytest
+from toy import ReplyActor, Stage, called, said
+
+from harness.errors import ProviderCategory, ProviderError, ScriptExhaustedError
+from harness.ports import TurnContext
+from harness.schema.base import JsonValue
+from harness.schema.message import FinishReason, ModelRequest, Reply, ToolMessage, Usage
+from harness.schema.tool import ToolCall
+
+
+def test_a_finish_that_announces_calls_without_any_is_invalid(stage: Stage) -> None:
+    played = stage.play(actor=ReplyActor([said("", finish="tool_calls")]))
+    assert played.receipt.outcome.name == "failed/invalid_model_response"
+    assert played.receipt.outcome.detail == "finish_mismatch"
+    assert (played.receipt.verdict, played.receipt.cause) == ("fail", "model")
+
+
+def test_two_calls_with_one_id_run_neither(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("toy ask plane", id_="x"), called("ls", id_="x"))])
+    played = stage.play(actor=actor)
+    assert played.receipt.outcome.detail == "ids"
+    assert played.receipt.steps == ()
+    assert played.plane[0].calls == [("greet",)]
+
+
+def test_an_id_used_in_an_earlier_turn_is_invalid(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("ls", id_="x")), said("", called("pwd", id_="x"))])
+    played = stage.play(actor=actor)
+    assert played.receipt.outcome.detail == "ids"
+    assert len(played.receipt.steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("length", "model_output_truncated"),
+        ("refusal", "model_refusal"),
+        ("content_filter", "content_filtered"),
+    ],
+)
+def test_a_cut_off_refused_or_filtered_reply_ends_the_episode(stage: Stage, finish: FinishReason, reason: str) -> None:
+    played = stage.play(actor=ReplyActor([said("Half a sent", finish=finish)]))
+    assert played.receipt.outcome.reason == reason
+    assert (played.receipt.verdict, played.receipt.failure_code) == ("fail", reason)
+
+
+def test_a_truncated_call_is_never_run(stage: Stage) -> None:
+    played = stage.play(actor=ReplyActor([said("", called("toy ask plane"), finish="length")]))
+    assert played.receipt.outcome.reason == "model_output_truncated"
+    assert played.receipt.steps == ()
+
+
+@pytest.mark.parametrize("finish", ["unknown", "pause", "error", None])
+def test_nothing_at_all_is_never_a_quiet_success(stage: Stage, finish: FinishReason | None) -> None:
+    played = stage.play(actor=ReplyActor([said("", finish=finish)]))
+    assert played.receipt.outcome.detail == "empty"
+    assert played.receipt.verdict == "fail"
+
+
+def test_broken_arguments_are_answered_and_the_model_may_go_on(stage: Stage) -> None:
+    broken = ToolCall(id="b", name="exec", arguments_raw='{"cmd', arguments=None, fault="malformed_arguments")
+    actor = ReplyActor([said("", broken), said("", called("toy ask plane")), said("Bye.")])
+    played = stage.play(actor=actor)
+    assert [step.result for step in played.receipt.steps] == ["parse_error", "succeeded"]
+    assert played.receipt.steps[0].kind is None
+    answered = actor.requests[1].messages[-1]
+    assert isinstance(answered, ToolMessage)
+    assert answered.failed
+
+
+def test_broken_arguments_never_drop_their_neighbours(stage: Stage) -> None:
+    broken = ToolCall(id="b", name="exec", arguments_raw="[1]", arguments=None, fault="malformed_arguments")
+    actor = ReplyActor([said("", broken, called("toy ask plane")), said("Bye.")])
+    assert [step.result for step in stage.play(actor=actor).receipt.steps] == ["parse_error", "succeeded"]
+
+
+def test_an_unknown_tool_is_answered_with_what_there_is(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("ls", name="shell-canary")), said("Bye.")])
+    played = stage.play(actor=actor)
+    assert [step.result for step in played.receipt.steps] == ["unknown_tool"]
+    assert played.receipt.steps[0].tool == "undeclared"
+    assert "canary" not in played.result.model_dump_json()
+    answered = actor.requests[1].messages[-1]
+    assert isinstance(answered, ToolMessage)
+    assert "there are: exec" in answered.text
+
+
+def test_an_argument_that_is_not_declared_is_invalid_and_does_not_run(stage: Stage) -> None:
+    call = ToolCall(id="b", name="exec", arguments_raw="{}", arguments={"cmd": "ls", "workdir": "/"})
+    played = stage.play(actor=ReplyActor([said("", call), said("Bye.")]))
+    assert [(step.result, step.executed) for step in played.receipt.steps] == [("invalid_arguments", False)]
+
+
+def test_a_command_that_is_no_text_is_invalid(stage: Stage) -> None:
+    call = ToolCall(id="b", name="exec", arguments_raw="{}", arguments={"cmd": ["ls"]})
+    played = stage.play(actor=ReplyActor([said("", call), said("Bye.")]))
+    assert [step.result for step in played.receipt.steps] == ["invalid_arguments"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "call", "reason", "detail"),
+    [
+        (
+            "parse",
+            ToolCall(id="b", name="exec", arguments_raw="{", arguments=None, fault="malformed_arguments"),
+            "invalid_model_response",
+            "arguments",
+        ),
+        ("unknown_tool", called("ls", name="other"), "invalid_model_response", "undeclared"),
+        (
+            "arguments",
+            ToolCall(id="b", name="exec", arguments_raw="{}", arguments={"cmd": 1}),
+            "invalid_arguments",
+            "type",
+        ),
+    ],
+)
+def test_a_strict_scenario_ends_with_a_call_that_cannot_run(
+    stage: Stage, kind: str, call: ToolCall, reason: str, detail: str
+) -> None:
+    played = stage.play(actor=ReplyActor([said("", call)]), change={"strict": {kind: "fail"}})
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == (reason, detail)
+    assert played.receipt.verdict == "fail"
+
+
+def test_a_denied_tool_is_answered_and_not_started(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("ls")), said("Bye.")])
+    played = stage.play(actor=actor, change={"policy": {"denied": ["exec"]}})
+    assert [(step.result, step.executed) for step in played.receipt.steps] == [("denied_policy", False)]
+    strict: dict[str, JsonValue] = {"policy": {"denied": ["exec"]}, "strict": {"policy": "fail"}}
+    played = stage.play(actor=ReplyActor([said("", called("ls"))]), change=strict)
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("permission_denied", "denied_list")
+
+
+def test_more_calls_than_allowed_run_none(stage: Stage) -> None:
+    calls = [called("ls", id_=str(number)) for number in range(3)]
+    played = stage.play(actor=ReplyActor([said("", *calls)]), change={"limits": {"tool_calls": 2}})
+    outcome = played.receipt.outcome
+    assert (outcome.name, outcome.observed, outcome.attempted) == ("limit_exceeded/tool_calls", 0, 3)
+    assert played.receipt.steps == ()
+    assert played.receipt.verdict == "fail"
+
+
+def test_a_final_text_beyond_its_bound_is_an_exceeded_limit(stage: Stage) -> None:
+    played = stage.play(actor=ReplyActor([said("é" * 6)]), change={"limits": {"output_bytes": 11}})
+    assert (played.receipt.outcome.reason, played.receipt.outcome.overshoot) == ("output_size", 1)
+    assert stage.play(
+        actor=ReplyActor([said("é" * 5)]), change={"limits": {"output_bytes": 11}}
+    ).receipt.outcome.name == ("completed/final_response")
+
+
+def test_tokens_beyond_a_limit_leave_the_reply_unused(stage: Stage) -> None:
+    usage = Usage(input_tokens=10, output_tokens=2, cache_read_tokens=0)
+    actor = ReplyActor([said("", called("toy ask plane"), usage=usage)])
+    played = stage.play(actor=actor, change={"limits": {"total_tokens": 10}})
+    assert (played.receipt.outcome.reason, played.receipt.outcome.overshoot) == ("total_tokens", 2)
+    assert played.receipt.steps == ()
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", "harness")
+
+
+def test_a_reply_without_usage_under_a_token_limit_is_not_used(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("toy ask plane"), usage=None)])
+    played = stage.play(actor=actor, change={"limits": {"total_tokens": 10}})
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("metric_unavailable", "total_tokens")
+
+
+def test_reaching_the_token_limit_exactly_admits_no_further_turn(stage: Stage) -> None:
+    usage = Usage(input_tokens=8, output_tokens=2, cache_read_tokens=0)
+    actor = ReplyActor([said("", called("toy ask plane"), usage=usage), said("never asked")])
+    played = stage.play(actor=actor, change={"limits": {"total_tokens": 10}})
+    assert played.receipt.outcome.reason == "total_tokens"
+    assert [step.kind for step in played.receipt.steps] == ["ask"]
+    assert len(actor.requests) == 1
+
+
+PROVIDER: dict[ProviderCategory, tuple[str, str | None, str, str]] = {
+    "auth": ("model_error", "auth", "not_judged", "provider"),
+    "quota_exhausted": ("model_error", "rate_limited", "not_judged", "provider"),
+    "rate_limited": ("model_error", "rate_limited", "not_judged", "provider"),
+    "overloaded": ("model_error", "server", "not_judged", "provider"),
+    "server_error": ("model_error", "server", "not_judged", "provider"),
+    "connection_lost": ("model_error", "transport", "not_judged", "provider"),
+    "stream_incomplete": ("model_error", "transport", "not_judged", "provider"),
+    "timeout": ("model_error", "transport", "not_judged", "provider"),
+    "invalid_request": ("model_error", "protocol", "not_judged", "provider"),
+    "model_not_found": ("model_error", "protocol", "not_judged", "provider"),
+    "bad_response": ("model_error", "protocol", "not_judged", "provider"),
+    "content_filter": ("content_filtered", None, "fail", "model"),
+    "malformed_tool_call": ("invalid_model_response", "arguments", "fail", "model"),
+}
+
+
+@pytest.mark.parametrize("category", PROVIDER)
+def test_a_provider_error_always_leaves_a_receipt(stage: Stage, category: ProviderCategory) -> None:
+    def fails(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ProviderError(category, "made up", http_status=500)
+
+    played = stage.play(actor=ReplyActor([fails]))
+    outcome = played.receipt.outcome
+    got = (outcome.reason, outcome.detail, played.receipt.verdict, played.receipt.cause)
+    assert got == PROVIDER[category]
+    assert (played.result.log.attempts[0].error, played.result.log.attempts[0].http_status) == (category, 500)
+
+
+def test_an_attempt_that_never_left_gives_its_turn_back(stage: Stage) -> None:
+    def fails(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ProviderError("connection_lost", "refused", sent=False)
+
+    played = stage.play(actor=ReplyActor([fails]))
+    assert played.receipt.counters.model_turns == 0
+    assert played.result.log.attempts[0].status == "not_sent"
+
+
+def test_earlier_steps_stay_in_the_receipt_of_a_later_provider_error(stage: Stage) -> None:
+    def fails(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ProviderError("server_error", "made up")
+
+    played = stage.play(actor=ReplyActor([said("", called("toy ask plane")), fails]))
+    assert [step.kind for step in played.receipt.steps] == ["ask"]
+    assert played.receipt.verdict == "not_judged"
+
+
+def test_a_bug_in_an_actor_is_not_hidden(stage: Stage) -> None:
+    def bug(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        stage.play(actor=ReplyActor([bug]))
+    assert list(stage.temporary.iterdir()) == []
+
+
+def test_an_exhausted_script_says_at_which_turn(stage: Stage) -> None:
+    def over(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ScriptExhaustedError(0)
+
+    played = stage.play(actor=ReplyActor([over]))
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("script_exhausted", "turn_1")
+    assert played.receipt.cause == "scenario"
+
+
+def test_the_conversation_grows_by_reply_and_results(stage: Stage) -> None:
+    actor = ReplyActor([said("Asking.", called("toy ask plane")), said("Bye.")])
+    stage.play(actor=actor)
+    roles = [message.role for message in actor.requests[1].messages]
+    assert roles == ["system", "user", "assistant", "tool"]
+    assert actor.requests[0].messages[1].text == "Good morning: ask, then read."

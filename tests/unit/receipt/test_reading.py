@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import StoreError
+from harness.receipt import RunStore, read_run
+from harness.redaction import SecretGuard
+from harness.schema.run import EpisodeResult, Manifest
+
+MakeResult = Callable[[int], EpisodeResult]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, manifest: Manifest, make_result: MakeResult) -> Path:
+    with RunStore(tmp_path / "run", manifest, SecretGuard(), sync=False) as run:
+        for position in range(3):
+            run.add(position, make_result(position))
+        run.finish("2026-08-12T00:01:00+00:00")
+    return tmp_path / "run"
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_folder_without_a_manifest_holds_no_run(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"holds no run \(manifest\.json is not there\)"):
+        read_run(tmp_path)
+
+
+def test_a_manifest_of_another_version_says_which_is_known(folder: Path) -> None:
+    change(folder / "manifest.json", '"schema_version": 1', '"schema_version": 2')
+    with pytest.raises(StoreError, match=r"manifest\.json: schema version 2 is not known here \(known: 1\)"):
+        read_run(folder)
+
+
+def test_a_version_that_is_no_number_is_not_repeated(folder: Path) -> None:
+    change(folder / "manifest.json", '"schema_version": 1', '"schema_version": "kanari"')
+    with pytest.raises(StoreError, match="schema version of another kind"):
+        read_run(folder)
+
+
+def test_a_manifest_that_is_no_json_is_told(folder: Path) -> None:
+    (folder / "manifest.json").write_bytes(b"\xff{")
+    with pytest.raises(StoreError, match=r"manifest\.json: is no JSON"):
+        read_run(folder)
+
+
+def test_a_manifest_that_is_no_object_is_told(folder: Path) -> None:
+    (folder / "manifest.json").write_text("[]")
+    with pytest.raises(StoreError, match=r"manifest\.json: cannot be used: the value"):
+        read_run(folder)
+
+
+def test_a_wrong_field_is_told_by_its_place_and_its_value_is_not_repeated(folder: Path) -> None:
+    change(folder / "receipts.jsonl", '"trial":1', '"trial":"kanari"')
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:1: cannot be used: trial") as caught:
+        read_run(folder)
+    assert "kanari" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_field_is_refused_and_its_name_is_not_repeated(folder: Path) -> None:
+    change(folder / "run.jsonl", '"key":', '"kanari":1,"key":')
+    with pytest.raises(StoreError, match=r"run\.jsonl:1: cannot be used: the value: extra forbidden") as caught:
+        read_run(folder)
+    assert "kanari" not in str(caught.value)
+
+
+def test_a_receipt_that_was_changed_is_told_by_its_line(folder: Path) -> None:
+    text = (folder / "receipts.jsonl").read_text().splitlines(keepends=True)
+    text[1] = text[1].replace('"verdict":"pass"', '"verdict":"fail"')
+    (folder / "receipts.jsonl").write_text("".join(text))
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:2: is not the receipt that manifest\.json names"):
+        read_run(folder)
+
+
+def test_a_receipt_that_is_gone_or_one_too_many_is_told(folder: Path) -> None:
+    lines = (folder / "receipts.jsonl").read_text().splitlines(keepends=True)
+    (folder / "receipts.jsonl").write_text("".join(lines[:2]))
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:3: is not there, but manifest\.json names 3 receipts"):
+        read_run(folder)
+    (folder / "receipts.jsonl").write_text("".join([*lines, lines[0]]))
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:4: is not the receipt"):
+        read_run(folder)
+
+
+def test_a_file_that_was_cut_is_told_by_the_line(folder: Path) -> None:
+    data = (folder / "receipts.jsonl").read_bytes()
+    (folder / "receipts.jsonl").write_bytes(data[:-20])
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:3: ends in the middle of a line"):
+        read_run(folder)
+
+
+def test_a_file_that_is_gone_is_told(folder: Path) -> None:
+    (folder / "run.jsonl").unlink()
+    with pytest.raises(StoreError, match=r"run\.jsonl: cannot be read: No such file"):
+        read_run(folder)
+
+
+def test_a_manifest_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(StoreError, match=r"manifest\.json: cannot be read: Is a directory"):
+        read_run(tmp_path)
+
+
+def test_of_a_killed_run_a_last_line_that_was_never_finished_is_left_out(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult
+) -> None:
+    with RunStore(tmp_path / "run", manifest, SecretGuard(), sync=False) as run:
+        run.add(0, make_result(0))
+    part = tmp_path / "run/episodes.part.jsonl"
+    whole = part.read_bytes()
+    part.write_bytes(whole + whole[:50])
+    assert len(read_run(tmp_path / "run").receipts) == 1
+    part.write_bytes(whole[:50] + b"\n" + whole)
+    with pytest.raises(StoreError, match=r"episodes\.part\.jsonl:1: is no JSON"):
+        read_run(tmp_path / "run")
+
+
+def test_of_a_run_killed_at_its_start_there_is_nothing_to_read(tmp_path: Path, manifest: Manifest) -> None:
+    RunStore(tmp_path / "run", manifest, SecretGuard(), sync=False).close()
+    (tmp_path / "run/episodes.part.jsonl").unlink()
+    assert read_run(tmp_path / "run").receipts == ()
