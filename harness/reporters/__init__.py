@@ -1,0 +1,1 @@
+"""Renderings of a run: one file each, found by its name."""

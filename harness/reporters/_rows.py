@@ -1,0 +1,128 @@
+"""What every report tells of a run: its episodes, how many of each verdict, and which places of the plan are empty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from typing import get_args
+
+from harness.schema.receipt import Finding, Receipt
+from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
+from harness.schema.verdict import Verdict
+
+__all__ = [
+    "CHECK_WORDS",
+    "VERDICT_WORDS",
+    "Episode",
+    "counts",
+    "episodes",
+    "evidence",
+    "headline",
+    "not_run",
+    "plain",
+    "steps_in_short",
+]
+
+#: Verdicts as people read them.
+VERDICT_WORDS: dict[Verdict, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "not_judged": "not judged",
+    "pending": "pending",
+}
+
+#: What each check of a finding is about.
+CHECK_WORDS = {
+    "order": "a call that the rules refuse here",
+    "answer": "the answer",
+    "content": "the content that was shown",
+    "execution": "the call did not succeed",
+    "silence": "the actor stopped calling here",
+    "boundary": "the workspace changed where it must not",
+    "outcome": "how the loop ended",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A receipt with its run log; ``number`` counts from 1 in plan order."""
+
+    number: int
+    receipt: Receipt
+    log: RunLogEntry | None
+
+    @property
+    def actor(self) -> str:
+        """Who played, and which time: trial and attempt are named only where they are not the first."""
+        receipt = self.receipt
+        trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
+        attempt = "" if receipt.attempt == 1 else f", attempt {receipt.attempt}"
+        return f"{receipt.actor.ref}{trial}{attempt}"
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the episode, 0 where the log does not tell."""
+        return self.log.seconds if self.log is not None else 0.0
+
+
+def episodes(view: RunView) -> tuple[Episode, ...]:
+    """All receipts in plan order, each joined to its log by key."""
+    logs = {entry.key: entry for entry in view.log}
+    return tuple(
+        Episode(number, receipt, logs.get(receipt.key)) for number, receipt in enumerate(view.receipts, start=1)
+    )
+
+
+def counts(view: RunView) -> dict[Verdict, int]:
+    """How many places of the plan have each verdict; of several attempts the last one counts."""
+    last = {_place(receipt): receipt.verdict for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
+    found = Counter(last.values())
+    return {verdict: found[verdict] for verdict in get_args(Verdict)}
+
+
+def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
+    """Places of the plan without a receipt, in plan order."""
+    there = {_place(receipt) for receipt in view.receipts}
+    return tuple(
+        place for place in view.manifest.plan if (place.scenario, place.actor, place.plane, place.trial) not in there
+    )
+
+
+def headline(view: RunView) -> str:
+    """The run in one line: ``4 of 7 passed, 2 failed, 1 not judged``; zeros other than of passes are left out."""
+    found, empty = counts(view), len(not_run(view))
+    total = sum(found.values()) + empty
+    others = [(found[verdict], word) for verdict, word in VERDICT_WORDS.items() if verdict != "pass"]
+    told = [f"{number} {word}" for number, word in (*others, (empty, "not run")) if number]
+    return ", ".join([f"{found['pass']} of {total} passed", *told])
+
+
+def steps_in_short(receipt: Receipt) -> str:
+    """The kinds in order, repetitions counted, the step that broke a rule marked: ``clock x2 → quota ✗``."""
+    told = [f"{step.kind or 'no kind'}{' ✗' if step.code else ''}" for step in receipt.steps]
+    runs = [(text, len(list(group))) for text, group in groupby(told)]
+    return " → ".join(text if times == 1 else f"{text} x{times}" for text, times in runs) or "no call"
+
+
+def evidence(receipt: Receipt, finding: Finding) -> tuple[str, ...]:
+    """A finding in lines: where it is and what it is, what was expected, what was there."""
+    step = next((step for step in receipt.steps if step.ordinal == finding.step), None)
+    where = f"step {step.ordinal}, {step.kind or 'no kind'}: " if step is not None else ""
+    at = f" at {finding.pointer or '/'}" if finding.pointer is not None else ""
+    code = "" if finding.code == receipt.failure_code else f" ({finding.code})"
+    told = [f"{where}{CHECK_WORDS[finding.check]}{at}{code}"]
+    if finding.expected is not None:
+        told.append(f"expected {finding.expected}")
+    if finding.got is not None:
+        told.append(f"got      {finding.got}")
+    return tuple(told)
+
+
+def plain(text: str) -> str:
+    """A text without characters that act on a terminal, hide, or are not allowed in XML: each becomes ``�``."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def _place(receipt: Receipt) -> tuple[str, str, str, int]:
+    return (receipt.scenario, receipt.actor.ref, receipt.plane.ref, receipt.trial)

@@ -1,0 +1,96 @@
+"""JUnit XML for build servers: a suite per scenario, a case per actor and trial.
+
+``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending`` and places of the plan
+that were not run are skipped: nothing drops out of the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree as ET
+
+from harness.ports import Reporter
+from harness.reporters._rows import Episode, episodes, evidence, not_run, plain, steps_in_short
+from harness.schema.run import PlannedEpisode, RunView
+
+__all__ = ["JunitReporter", "build"]
+
+
+class JunitReporter:
+    """One XML file."""
+
+    name = "junit"
+    filename = "junit.xml"
+
+    def render(self, view: RunView) -> str:
+        """The whole file; well-formed whatever the texts are."""
+        rows, empty = episodes(view), not_run(view)
+        root = ET.Element("testsuites", name=f"harness {plain(view.manifest.run_id)}")
+        names = [place.scenario for place in view.manifest.plan] + [row.receipt.scenario for row in rows]
+        for name in dict.fromkeys(names):
+            of_scenario = [row for row in rows if row.receipt.scenario == name]
+            _suite(root, name, of_scenario, [place for place in empty if place.scenario == name], view)
+        _totals(root, rows, empty)
+        ET.indent(root)
+        return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def build() -> Reporter:
+    """The entry of this file."""
+    return JunitReporter()
+
+
+def _suite(
+    root: ET.Element, name: str, rows: Iterable[Episode], empty: Iterable[PlannedEpisode], view: RunView
+) -> None:
+    rows, empty = tuple(rows), tuple(empty)
+    suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
+    _totals(suite, rows, empty)
+    for row in rows:
+        _case(suite, row)
+    for place in empty:
+        trial = "" if place.trial == 1 else f", trial {place.trial}"
+        case = ET.SubElement(suite, "testcase", name=plain(f"{place.actor}{trial}"), time="0.000")
+        case.set("classname", _class(place.scenario))
+        ET.SubElement(case, "skipped", message="not run")
+
+
+def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[PlannedEpisode]) -> None:
+    rows, skipped = tuple(rows), len(tuple(empty))
+    verdicts = [row.receipt.verdict for row in rows]
+    element.set("tests", str(len(rows) + skipped))
+    element.set("failures", str(verdicts.count("fail")))
+    element.set("errors", str(verdicts.count("not_judged")))
+    element.set("skipped", str(verdicts.count("pending") + skipped))
+    element.set("time", f"{sum(row.seconds for row in rows):.3f}")
+
+
+def _case(suite: ET.Element, row: Episode) -> None:
+    receipt = row.receipt
+    case = ET.SubElement(suite, "testcase", name=plain(row.actor), time=f"{row.seconds:.3f}")
+    case.set("classname", _class(receipt.scenario))
+    properties = ET.SubElement(case, "properties")
+    for key, value in (
+        ("outcome", receipt.outcome.name),
+        ("cause", receipt.cause or ""),
+        ("steps", steps_in_short(receipt)),
+        ("plane", receipt.plane.ref),
+        ("attempt", str(receipt.attempt)),
+    ):
+        ET.SubElement(properties, "property", name=key, value=plain(value))
+    if receipt.verdict == "pass":
+        return
+    tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[receipt.verdict]
+    problem = ET.SubElement(case, tag, message=plain(receipt.failure_code or receipt.outcome.name))
+    if receipt.verdict != "pending":
+        problem.set("type", receipt.cause or "unknown")
+    lines = [line for finding in receipt.findings for line in evidence(receipt, finding)]
+    lines += [f"not allowed: {change.path}" for change in receipt.boundary.changes if not change.allowed]
+    if row.log is not None and row.log.problem:
+        lines.insert(0, row.log.problem)
+    problem.text = "\n".join(plain(line) for line in (receipt.outcome.name, *lines))
+
+
+def _class(scenario: str) -> str:
+    """Build servers fold cases by the dots in their class names."""
+    return plain(scenario).replace("/", ".")

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+
+from harness.reporters.html import build
+from harness.schema.command import CommandShape
+from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
+from harness.schema.receipt import Boundary, RedactedText
+from harness.schema.run import RunView
+
+VOID = {"meta", "br", "wbr", "rect", "path", "polygon"}
+
+
+class Page(HTMLParser):
+    """Open and closed tags, attributes, and the text per element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.unbalanced: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+    def values(self, attribute: str) -> list[str]:
+        return [attributes[attribute] for _, attributes in self.tags if attribute in attributes]
+
+
+@pytest.fixture(scope="module")
+def html(view: RunView) -> str:
+    return build().render(view)
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def test_the_page_is_well_formed_and_its_ids_are_unique(page: Page) -> None:
+    assert page.unbalanced == []
+    assert page.open == []
+    ids = page.values("id")
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_link_and_label_leads_somewhere(page: Page) -> None:
+    ids = set(page.values("id"))
+    assert {link.removeprefix("#") for link in page.values("href")} <= ids
+    assert set(page.values("aria-labelledby")) <= ids
+    assert "episode-7" in ids
+
+
+def test_the_page_needs_nothing_from_anywhere(html: str, page: Page) -> None:
+    assert not re.search(r"https?:|//|@import|url\(|<script|<link|<img|<iframe| src=| on[a-z]+=| style=", html)
+    policy = next(a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a)
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+
+
+def test_the_policy_allows_exactly_the_style_sheet_of_the_page(html: str) -> None:
+    style = html[html.index("<style>") + 7 : html.index("</style>")]
+    allowed = re.search(r"style-src 'sha256-([^']+)'", html)
+    assert allowed is not None
+    assert allowed.group(1) == b64encode(sha256(style.encode()).digest()).decode()
+
+
+def test_the_page_tells_counts_verdicts_codes_evidence_and_changes(page: Page) -> None:
+    text = page.text
+    assert "2 of 8 passed, 4 failed, 1 not judged, 1 not run" in text
+    for told in (
+        "quota_reentry_before_callsite",
+        "step 4: the answer",
+        "/interaction_contract/agent_channel/delivery_allowed",
+        '"todo_portfolio_private_read"',
+        "text of 36 characters, sha256:1a1309bdb37e",
+        "the provider was overloaded (HTTP 529) three times",
+        "project/fixture/sha256:8197a13302fa (depth 3)",
+        "call, 8 or more tokens",
+        "content, 2 tokens, cannot be parsed, pipe, redirect, names the content",
+        "cause: control plane",
+        "Not measured.",
+        "denied policy",
+    ):
+        assert told in text, told
+
+
+def test_every_episode_has_a_card_and_those_that_passed_are_folded(page: Page) -> None:
+    cards = {a["id"]: "open" in a for tag, a in page.tags if tag == "details" and "id" in a}
+    assert cards == {
+        "episode-1": False,
+        "episode-2": True,
+        "episode-3": True,
+        "episode-4": True,
+        "episode-5": True,
+        "episode-6": False,
+        "episode-7": True,
+    }
+
+
+def test_the_way_an_episode_ended_is_marked_among_all_ways(html: str) -> None:
+    cards = html.split('<details class="card"')[1:]
+    marked = [re.findall(r'<tr class="taken"><td class="mono">(.*?)</td>.*?ended so', card) for card in cards]
+    told = [[re.sub(r"<wbr>", "", kind) for kind in card] for card in marked]
+    assert told == [[], ["quota_reentry"], ["quota_reentry"], [], ["silence"], [], []]
+
+
+def test_silence_is_not_marked_where_a_call_ended_the_episode_with_the_same_code(view: RunView) -> None:
+    code = "quota_reentry_before_callsite"
+    rules = RuleGraph(
+        nodes=(GraphNode(facts=(), accepts=False, silence=code),),
+        edges=(GraphEdge(source=0, kind="quota_reentry", code=code),),
+    )
+    summary = view.manifest.scenarios[0].model_copy(update={"graph": rules})
+    manifest = view.manifest.model_copy(update={"scenarios": (summary,)})
+    html = build().render(view.model_copy(update={"manifest": manifest, "receipts": view.receipts[1:2]}))
+    assert html.count("ended so") == 1
+
+
+def test_each_drawing_shows_where_its_episode_ended(html: str) -> None:
+    flags = re.findall(r'<g class="flag (\w+)">.*?<text[^>]*>(.*?)</text>', html)
+    assert flags == [
+        ("pass", "✓ passed"),
+        ("fail", "✗ quota_reentry_before_callsite"),
+        ("fail", "✗ quota_reentry_failed"),
+        ("not_judged", "■ model_error"),
+        ("fail", "✗ waited_on_capability_reentry"),
+        ("pass", "✓ passed"),
+        ("fail", "✗ unexpected_command"),
+    ]
+
+
+def test_texts_are_escaped_and_cannot_act(view: RunView) -> None:
+    got = RedactedText("</dd><script>alert(1)</script>\x1b\u202e'\"&{{ 7 * 7 }}")
+    finding = view.receipts[2].findings[0].model_copy(update={"got": got})
+    hostile = view.receipts[2].model_copy(update={"findings": (finding,)})
+    html = build().render(view.model_copy(update={"receipts": (hostile,)}))
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert "{{ 7 * 7 }}" in html
+
+
+def test_an_episode_whose_scenario_is_not_in_the_manifest_has_no_drawing(view: RunView) -> None:
+    manifest = view.manifest.model_copy(update={"scenarios": (), "planes": (), "actors": (), "finished_at": None})
+    html = build().render(view.model_copy(update={"manifest": manifest}))
+    assert "Rules and the path taken" not in html
+    assert "quota_reentry_failed" in html
+
+
+def test_a_graph_without_nodes_is_not_drawn(view: RunView) -> None:
+    summaries = tuple(
+        one.model_copy(update={"graph": RuleGraph(nodes=(), edges=())}) for one in view.manifest.scenarios
+    )
+    manifest = view.manifest.model_copy(update={"scenarios": summaries})
+    assert "<title id=" not in build().render(view.model_copy(update={"manifest": manifest}))
+
+
+def test_a_run_without_receipts_can_be_shown(view: RunView) -> None:
+    nothing = Page(build().render(view.model_copy(update={"receipts": (), "log": ()})))
+    assert nothing.unbalanced == []
+    assert "No episode of it was run." in nothing.text
+    manifest = view.manifest.model_copy(update={"plan": ()})
+    assert "0 of 0 passed" in Page(build().render(view.model_copy(update={"receipts": (), "manifest": manifest}))).text
+
+
+def test_odd_episodes_are_shown_too(view: RunView) -> None:
+    shape = CommandShape(
+        parseable=True,
+        tokens=1,
+        family="unknown",
+        segments=3,
+        multiline=True,
+        pipe=False,
+        redirect=False,
+        conditional=True,
+        expansion=True,
+        names_content_target=False,
+    )
+    first = view.receipts[0]
+    odd = first.model_copy(
+        update={
+            "verdict": "pending",
+            "definition_digest": None,
+            "steps": (
+                first.steps[0].model_copy(update={"shape": None}),
+                first.steps[1].model_copy(update={"shape": shape}),
+            ),
+            "turns": (
+                first.turns[0].model_copy(update={"finish": None, "said_text": True, "quirks": ("missing_call_id",)}),
+            ),
+            "outcome": first.outcome.model_copy(update={"limit": 6, "observed": 7}),
+            "boundary": Boundary(measured=True),
+        }
+    )
+    text = Page(build().render(view.model_copy(update={"receipts": (odd,)}))).text
+    assert "… pending" in text
+    assert "unknown, 1 token, 3 commands, several lines, conditional, expansion" in text
+    assert "nothing in the workspace changed" in text
+    assert "no finish, 1 call, text; odd: missing call id" in text
+    assert "limit 6, observed 7" in text
+    assert "not opened" in text
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_is_readable_in_both_themes(html: str, theme: int) -> None:
+    """WCAG AA: a contrast of at least 4.5 between every ink and the grounds it stands on."""
+    block = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[theme]
+    colors = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+    pairs = [(ink, ground) for ink in ("ink", "soft", "link", "path", "fail") for ground in ("page", "sheet", "well")]
+    pairs += [(name, f"{name}-wash") for name in ("pass", "fail", "doubt", "wait", "none")]
+    pairs += [("ink", "fail-wash"), ("soft", "fail-wash")]
+    for ink, ground in pairs:
+        light, dark = sorted((luminance(colors[ink]), luminance(colors[ground])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
+
+
+def luminance(color: str) -> float:
+    channels = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from harness.reporters._rows import counts, episodes, evidence, headline, not_run, plain, steps_in_short
+from harness.schema.receipt import Receipt
+from harness.schema.run import RunView
+from harness.schema.verdict import Verdict
+
+
+def with_verdict(receipt: Receipt, verdict: Verdict, attempt: int) -> Receipt:
+    return receipt.model_copy(update={"verdict": verdict, "attempt": attempt})
+
+
+def test_the_headline_counts_every_place_of_the_plan(view: RunView) -> None:
+    assert headline(view) == "2 of 8 passed, 4 failed, 1 not judged, 1 not run"
+
+
+def test_the_headline_leaves_out_what_did_not_happen(view: RunView) -> None:
+    passed = view.receipts[:1]
+    only = view.model_copy(
+        update={
+            "receipts": passed,
+            "manifest": view.manifest.model_copy(update={"plan": view.manifest.plan[:1]}),
+        }
+    )
+    assert headline(only) == "1 of 1 passed"
+
+
+def test_of_several_attempts_the_last_one_counts_whatever_their_order(view: RunView) -> None:
+    first = view.receipts[0]
+    tried = (with_verdict(first, "pass", 2), with_verdict(first, "not_judged", 1))
+    assert counts(view.model_copy(update={"receipts": tried})) == {"pass": 1, "fail": 0, "not_judged": 0, "pending": 0}
+
+
+def test_places_without_a_receipt_are_not_run(view: RunView) -> None:
+    assert [(place.actor, place.trial) for place in not_run(view)] == [("ark/doubao-seed-2", 2)]
+    assert not_run(view)[0].scenario == "loopx/selected-todo"
+
+
+def test_an_episode_is_joined_to_its_log_by_key_and_lives_without_one(view: RunView) -> None:
+    turned = view.model_copy(update={"log": tuple(reversed(view.log))})
+    assert [row.seconds for row in episodes(turned)] == [0.25 + number for number in range(7)]
+    assert episodes(view.model_copy(update={"log": ()}))[0].seconds == 0.0
+
+
+def test_trial_and_attempt_are_named_where_they_are_not_the_first(view: RunView) -> None:
+    rows = episodes(view.model_copy(update={"receipts": (with_verdict(view.receipts[3], "fail", 2),)}))
+    assert rows[0].actor == "ark/doubao-seed-2, trial 2, attempt 2"
+    assert episodes(view)[0].actor == "script"
+
+
+def test_steps_are_told_in_order_with_repetitions_counted_and_the_broken_one_marked(view: RunView) -> None:
+    assert steps_in_short(view.receipts[5]) == (
+        "quota_should_run → workspace_read x2 → source_read → todo_claim → refresh_state"
+    )
+    assert steps_in_short(view.receipts[6]) == "quota_should_run → todo_claim → no kind ✗"
+    assert steps_in_short(view.receipts[0].model_copy(update={"steps": ()})) == "no call"
+
+
+def test_a_finding_tells_step_place_expected_and_got(view: RunView) -> None:
+    receipt = view.receipts[2]
+    assert evidence(receipt, receipt.findings[1]) == (
+        "step 4, quota_reentry: the answer at /capability_gate/action",
+        'expected "run"',
+        "got      nothing",
+    )
+
+
+def test_a_finding_with_a_code_of_its_own_names_it(view: RunView) -> None:
+    receipt = view.receipts[6]
+    assert evidence(receipt, receipt.findings[1]) == ("the workspace changed where it must not (unexpected_change)",)
+
+
+def test_a_pointer_to_the_whole_document_is_told(view: RunView) -> None:
+    finding = view.receipts[2].findings[0].model_copy(update={"pointer": "", "step": 99})
+    assert evidence(view.receipts[2], finding)[0] == "the answer at /"
+
+
+def test_characters_that_act_or_hide_become_one_visible_mark() -> None:
+    assert plain("a\x1b[0m\x00\u202e\ud800é→") == "a\ufffd[0m\ufffd\ufffd\ufffdé→"

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness.reporters.terminal import build, summary
+from harness.schema.receipt import RedactedText
+from harness.schema.run import RunView
+
+
+def joined(text: str) -> str:
+    """The text without what folding put in."""
+    return re.sub(r"[\s│─┼┃╇━]+", "", text)
+
+
+@pytest.mark.parametrize("width", [40, 80, 109, 110, 140])
+def test_evidence_is_whole_and_no_line_too_long_at_any_width(view: RunView, width: int) -> None:
+    text = summary(view, width=width, color=False)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for receipt in view.receipts:
+        for finding in receipt.findings:
+            told = (finding.pointer, finding.expected, finding.got)
+            assert all(joined(fact or "") in joined(text) for fact in told)
+
+
+@pytest.mark.parametrize("width", [40, 80, 109, 140, 200])
+def test_every_identifier_of_an_episode_is_told_whole(view: RunView, width: int) -> None:
+    passed = view.model_copy(update={"receipts": (view.receipts[0], view.receipts[5])})
+    for shown in (view, passed):
+        text = joined(summary(shown, width=width, color=False))
+        for receipt in shown.receipts:
+            assert receipt.scenario in text
+            assert receipt.actor.ref in text
+            assert receipt.outcome.name in text
+            assert (receipt.failure_code or "") in text
+
+
+def test_counts_come_first_then_episodes_then_failures_then_where_to_look(view: RunView) -> None:
+    text = summary(view, width=100, color=False)
+    assert text.startswith("2 of 8 passed, 4 failed, 1 not judged, 1 not run\n")
+    places = [
+        text.index(word) for word in ("quota_should_run", "\nFailed\n", "\nNot judged", "\nNot run\n", "\nLook next\n")
+    ]
+    assert places == sorted(places)
+
+
+def test_a_failure_tells_code_cause_place_expected_and_got(view: RunView) -> None:
+    text = summary(view, width=100, color=False)
+    block = text[text.index("3. loopx/capability-repair, ark/doubao-seed-2") :]
+    assert block.splitlines()[1:5] == [
+        "   quota_reentry_failed (failed/scenario_violation, cause: control_plane)",
+        "   step 4, quota_reentry: the answer at /selected_todo/todo_id",
+        '      expected "todo_portfolio_private_read"',
+        "      got      text of 36 characters, sha256:1a1309bdb37e",
+    ]
+    assert "   not allowed: project/fixture/sha256:8197a13302fa (depth 3) modified by tool" in text
+
+
+def test_an_episode_that_was_not_judged_tells_why(view: RunView) -> None:
+    text = summary(view, width=100, color=False)
+    assert "   model_error (failed/model_error, cause: provider)\n   the provider was overloaded (HTTP 529)" in text
+
+
+def test_the_first_scripted_failure_can_be_typed_again(view: RunView) -> None:
+    line = "harness run loopx/capability-repair --actor script:quota_reentry_before_callsite --keep-workspace"
+    assert line in summary(view, width=140, color=False)
+    live = view.model_copy(update={"receipts": view.receipts[2:4]})
+    assert "harness run" not in summary(live, width=140, color=False)
+
+
+def test_colour_is_only_there_when_asked_for_whatever_the_environment_says(
+    view: RunView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "20", "TERM": "dumb", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    plain = summary(view, width=100, color=False)
+    colored = summary(view, width=100, color=True)
+    assert "\x1b" not in plain
+    assert "\x1b[1;31mfailed" in colored
+    assert [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", colored).splitlines()] == plain.splitlines()
+
+
+def test_a_run_in_which_everything_passed_is_short(view: RunView) -> None:
+    manifest = view.manifest.model_copy(update={"plan": view.manifest.plan[:1], "state": "complete"})
+    passed = view.model_copy(update={"receipts": view.receipts[:1], "manifest": manifest})
+    text = summary(passed, width=80, color=False)
+    assert text.startswith("1 of 1 passed\n")
+    assert "Failed" not in text
+    assert "Not " not in text
+    assert "interrupted" not in text
+
+
+def test_a_run_without_a_receipt_can_be_told(view: RunView) -> None:
+    nothing = view.model_copy(update={"receipts": (), "log": ()})
+    assert summary(nothing, width=80, color=False).startswith("0 of 8 passed, 8 not run\n")
+
+
+def test_pending_episodes_have_a_part_of_their_own(view: RunView) -> None:
+    waiting = view.receipts[0].model_copy(update={"verdict": "pending"})
+    text = summary(view.model_copy(update={"receipts": (waiting,)}), width=80, color=False)
+    assert "\nPending\n1. loopx/capability-repair, script\n   no code (completed/scenario_satisfied)\n" in text
+
+
+def test_texts_cannot_act_on_the_terminal_or_be_read_as_markup(view: RunView) -> None:
+    finding = (
+        view.receipts[2].findings[0].model_copy(update={"got": RedactedText("[red]x[/red] \x1b]0;owned\x07 :bomb:")})
+    )
+    hostile = view.receipts[2].model_copy(update={"findings": (finding,)})
+    text = summary(view.model_copy(update={"receipts": (hostile,)}), width=120, color=False)
+    assert "got      [red]x[/red] \ufffd]0;owned\ufffd :bomb:" in text
+    assert "\x1b" not in text
+
+
+def test_the_file_is_the_summary_at_a_hundred_columns(view: RunView) -> None:
+    reporter = build()
+    assert reporter.render(view) == summary(view, width=100, color=False) + "\n"
+    assert (reporter.name, reporter.filename) == ("terminal", "summary.txt")
