@@ -1,0 +1,95 @@
+"""``harness check``: hold scenarios against their own scripts, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from harness import wiring, workspace
+from harness.cli.exit_codes import ExitCode
+from harness.cli.output import say, say_json
+from harness.cli.selection import choose
+from harness.schema.actor import ActorSpec
+from harness.schema.check import CheckReport, Coverage
+from harness.schema.process import PlaneIdentity
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
+from harness.schema.scenario import LoadedScenario
+from harness.schema.trace import EpisodeTrace
+from harness.suite import check_scenario
+
+__all__ = ["check"]
+
+_EPILOG = """\b
+Examples:
+  harness check
+  harness check loopx/capability-repair --format json
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("selection", nargs=-1, metavar="[SCENARIO|GLOB|tag:TAG]...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="How the result is printed.",
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["warm", "cold"]),
+    default="warm",
+    show_default=True,
+    help="How the control plane is run.",
+)
+def check(selection: tuple[str, ...], form: str, executor: str) -> ExitCode:
+    """Play the scripts of scenarios (default: all) and demand what makes a scenario worth trusting.
+
+    The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
+    every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks.
+    """
+    settings = wiring.settings()
+    workspace.sweep()
+    chosen = choose(settings, selection)
+    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
+    reports: list[CheckReport] = []
+    with wiring.Session(settings) as session:
+        for one in chosen:
+            trace = _tracer(session, one, planes[one.scenario.plane], options)
+            reports.append(check_scenario(one, trace=trace))
+            if form == "jsonl":
+                say_json(reports[-1].model_dump(mode="json"))
+            elif form == "text":
+                say(_text(reports[-1]))
+    if form == "json":
+        say_json({"scenarios": [report.model_dump(mode="json") for report in reports]}, indent=2)
+    return ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
+
+
+def _tracer(
+    session: wiring.Session, loaded: LoadedScenario, plane: PlaneIdentity, options: EpisodeOptions
+) -> Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]:
+    return lambda actor: session.trace(EpisodeJob(loaded=loaded, actor=actor, plane=plane, options=options))
+
+
+def _text(report: CheckReport) -> str:
+    counts = ", ".join(
+        (
+            f"{report.scripts} scripts",
+            f"kinds {_of(report.kinds)}",
+            f"facts {_of(report.facts)}",
+            f"codes {_of(report.codes)}",
+            f"{report.mutations} mutations, " + ("all red" if report.red == report.mutations else f"{report.red} red"),
+        )
+    )
+    lines = [f"{'fine' if not report.findings else 'NOT FINE'}  {report.scenario}  {counts}"]
+    for finding in report.findings:
+        lines += [f"  {finding.where}: {finding.what}", f"    to do: {finding.todo}"]
+    return "\n".join(lines)
+
+
+def _of(coverage: Coverage) -> str:
+    return f"{coverage.reached}/{coverage.total}"

@@ -1,0 +1,73 @@
+"""``harness doctor``: what is here and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+
+import click
+
+from harness import environment, provision, wiring, workspace
+from harness.cli.exit_codes import ExitCode
+from harness.cli.output import say, say_json, table
+from harness.schema.base import JsonValue
+
+__all__ = ["doctor"]
+
+_EPILOG = """\b
+Examples:
+  harness doctor
+  harness doctor --format json
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="How the facts are printed.",
+)
+def doctor(form: str) -> ExitCode:
+    """Report python, git, control planes, means of sandboxing, and which API keys are set (by name only).
+
+    Exits 4 where something is missing that a run needs.
+    """
+    settings = wiring.settings()
+    workspace.sweep()
+    rows = [(fact.name, fact.status, fact.text, fact.hint) for fact in _facts(settings)]
+    if form == "text":
+        say(
+            table(("what", "state", "found"), [(name, status, _found(text, hint)) for name, status, text, hint in rows])
+        )
+    else:
+        listed: list[dict[str, JsonValue]] = [
+            {"name": name, "status": status, "text": text, "hint": hint} for name, status, text, hint in rows
+        ]
+        if form == "json":
+            say_json({"facts": list(listed)}, indent=2)
+        else:
+            for row in listed:
+                say_json(row)
+    return ExitCode.BAD_INPUT if any(status == "missing" for _, status, _, _ in rows) else ExitCode.PASSED
+
+
+def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
+    return (*environment.inspect(settings.environ, shutil.which, home=settings.home), *_planes(settings))
+
+
+def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
+    found = provision.installed(settings.home)
+    return tuple(
+        environment.Fact(name=f"control plane {one.identity.ref}", status="ok", text=str(one.root), hint="")
+        for one in found
+    ) or (
+        environment.Fact(
+            name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
+        ),
+    )
+
+
+def _found(text: str, hint: str) -> str:
+    return f"{text}; {hint}" if hint else text

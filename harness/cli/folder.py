@@ -1,0 +1,89 @@
+"""The folder of a run: its name, its manifest, and the reports in it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+
+from harness import __version__, catalog, rules
+from harness.errors import CatalogError
+from harness.ports import Clock, Reporter
+from harness.schema.run import (
+    Enforcement,
+    EpisodeJob,
+    EpisodeOptions,
+    Manifest,
+    PlannedEpisode,
+    RunView,
+    ScenarioSummary,
+)
+from harness.schema.scenario import LoadedScenario
+
+__all__ = ["chosen_reporters", "planned", "starting_manifest", "summary", "timestamp"]
+
+
+def timestamp(clock: Clock) -> str:
+    """Now, UTC, ISO 8601 to the second."""
+    return clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def planned(job: EpisodeJob) -> PlannedEpisode:
+    """A job's place in the plan."""
+    return PlannedEpisode(
+        scenario=job.loaded.scenario.id, actor=job.actor.identity.ref, plane=job.plane.ref, trial=job.trial
+    )
+
+
+def starting_manifest(jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str) -> Manifest:
+    """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
+    loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
+    planes = {job.plane.ref: job.plane for job in jobs}
+    return Manifest(
+        run_id=run_id,
+        harness_version=__version__,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        created_at=created_at,
+        finished_at=None,
+        state="running",
+        scenarios=tuple(_summary(one) for one in loaded.values()),
+        actors=tuple(
+            {(job.actor.identity.ref, job.actor.identity.digest): job.actor.identity for job in jobs}.values()
+        ),
+        planes=tuple(planes.values()),
+        enforcement=Enforcement(
+            executor=options.executor,
+            plane_environment=tuple(sorted({name for plane in planes.values() for name in _environment(plane.name)})),
+        ),
+        plan=tuple(planned(job) for job in jobs),
+        receipts=(),
+        verdicts={},
+    )
+
+
+def chosen_reporters(known: Mapping[str, Reporter], names: Sequence[str]) -> tuple[Reporter, ...]:
+    """The reporters of these names; all where none is named. Raises CatalogError."""
+    for name in names:
+        if name not in known:
+            raise CatalogError("report", name, tuple(known))
+    return tuple(known[name] for name in (dict.fromkeys(names) or known))
+
+
+def summary(view: RunView, *, width: int, color: bool) -> str:
+    """What the terminal shows of a run. ``width`` in columns."""
+    text: str = catalog.module("reporters", "terminal").summary(view, width=width, color=color)
+    return text
+
+
+def _summary(loaded: LoadedScenario) -> ScenarioSummary:
+    scenario = loaded.scenario
+    return ScenarioSummary(
+        id=scenario.id, digest=loaded.digest, asks=scenario.asks, tags=scenario.tags, graph=rules.graph(scenario)
+    )
+
+
+def _environment(plane: str) -> tuple[str, ...]:
+    """Names of the environment variables that a control plane's process is given."""
+    names: tuple[str, ...] = catalog.module("controlplanes", plane).ENVIRONMENT
+    return names

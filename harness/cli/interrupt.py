@@ -1,0 +1,47 @@
+"""Ctrl-C once: finish what is in flight. Twice, or SIGTERM: stop now. Three times: leave everything lying."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+from harness.cli.exit_codes import ExitCode
+
+__all__ = ["stoppable"]
+
+
+@contextlib.contextmanager
+def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[None]:
+    """While inside, SIGINT and SIGTERM set ``stop``; the second one, or SIGTERM, calls ``cancel`` as well.
+
+    ``cancel`` must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the
+    process at once: the next start removes what it left.
+    """
+    answers = iter((_announce, cancel))
+
+    def heed(number: int, frame: FrameType | None) -> None:
+        del frame
+        stop.set()
+        answer = next(answers, None)
+        if answer is _announce and number != signal.SIGINT:
+            answer = next(answers)
+        if answer is None:
+            os._exit(ExitCode.INTERRUPTED)
+        answer()
+
+    before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _announce() -> None:
+    # Not print: a handler may interrupt a buffered write, which cannot be entered twice.
+    with contextlib.suppress(OSError):
+        os.write(2, b"harness: finishing what is in flight; press Ctrl-C again to stop now\n")

@@ -1,0 +1,185 @@
+"""The entry point: which verbs there are, and what every ending means to the shell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import click
+
+from harness import __version__
+from harness.cli.exit_codes import ExitCode
+from harness.cli.lazy import LazyGroup
+from harness.errors import HarnessError
+
+__all__ = ["main"]
+
+_VERBS = {
+    "run": ("harness.cli.run", "run", "Play scenarios with an actor and write receipts."),
+    "check": ("harness.cli.check", "check", "Hold scenarios against their own scripts; no model."),
+    "report": ("harness.cli.report", "report", "Render the reports of a run folder again."),
+    "scenario": ("harness.cli.scenario", "scenario", "List, show, classify with, and describe scenarios."),
+    "plane": ("harness.cli.plane", "plane", "Install, list and verify control planes."),
+    "doctor": ("harness.cli.doctor", "doctor", "Tell what is here and what is missing."),
+}
+
+_TEXT = """Tell, with evidence, whether a language model still behaves when it drives a real control plane."""
+
+_EPILOG = """\b
+Examples:
+  harness plane install loopx==0.4.8
+  harness run
+  harness run loopx/capability-repair --actor openai/MODEL --yes-spend
+
+\b
+Exit codes:
+  0 passed               1 judged and failed    2 not judged
+  3 pending              4 bad input or usage   5 nothing selected
+  6 drift                7 not enough evidence
+  70 a bug of harness    130 interrupted
+"""
+
+
+@dataclass(slots=True)
+class _Session:
+    """What a crash report needs to know: whether its author asked for frames."""
+
+    debug: bool = False
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    del param
+    if value and not ctx.resilient_parsing:
+        click.echo(f"harness {__version__}")
+        ctx.exit()
+
+
+def _note_debug(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    del param
+    if isinstance(ctx.obj, _Session):
+        ctx.obj.debug = value
+    return value
+
+
+def _top() -> LazyGroup:
+    return LazyGroup(
+        "harness",
+        _VERBS,
+        text=_TEXT,
+        epilog=_EPILOG,
+        params=[
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_show_version,
+                help="Show the version and exit.",
+            ),
+            click.Option(
+                ["--debug"],
+                is_flag=True,
+                expose_value=False,
+                hidden=True,
+                envvar="HARNESS_DEBUG",
+                callback=_note_debug,
+            ),
+        ],
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line (default: this process's) and return its exit code; nothing is raised.
+
+    Whatever goes wrong is one line on standard error. ``HARNESS_DEBUG=1`` adds the frames of a bug: places only,
+    no message and no value, for both may hold what must not be shown.
+    """
+    session = _Session()
+    with _terminable():
+        try:
+            returned = _invoke(sys.argv[1:] if argv is None else list(argv), session)
+            _flush()
+        except click.ClickException as error:
+            return _complain(_usage_line(error), ExitCode.BAD_INPUT)
+        except HarnessError as error:
+            return _complain(str(error), error.exit_code)
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            return _complain("interrupted", ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            _abandon_stdout()
+            return ExitCode.PASSED
+        except Exception as error:  # noqa: BLE001  (the last handler: no user is ever shown a traceback)
+            return _report_bug(error, debug=session.debug)
+    return returned
+
+
+def _invoke(argv: list[str], session: _Session) -> int:
+    """What the verb returned. Not click's own ``main``: it prints, swallows and exits in ways of its own."""
+    group = _top()
+    try:
+        with group.make_context("harness", argv, obj=session) as context:
+            returned = group.invoke(context)
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    return returned if isinstance(returned, int) else ExitCode.PASSED
+
+
+def _usage_line(error: click.ClickException) -> str:
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message}; see: {context.command_path} --help" if context is not None else message
+
+
+def _complain(line: str, code: int) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(f"harness: {' '.join(line.splitlines())}", err=True)
+    return code
+
+
+def _report_bug(error: Exception, *, debug: bool) -> int:
+    places = list(_places(error.__traceback__))
+    where = f" at {places[-1]}" if places else ""
+    advice = "" if debug else "; HARNESS_DEBUG=1 shows the frames"
+    code = _complain(f"a bug of harness: {type(error).__name__}{where}{advice}", ExitCode.BUG)
+    for place in places if debug else ():
+        _complain(f"  {place}", code)
+    return code
+
+
+def _places(trace: TracebackType | None) -> Iterator[str]:
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        yield f"{Path(code.co_filename).name}:{trace.tb_lineno} in {code.co_name}"
+        trace = trace.tb_next
+
+
+def _flush() -> None:
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
+
+
+def _abandon_stdout() -> None:
+    """Let the interpreter's own last flush go nowhere, for nobody reads it."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends a command like Ctrl-C does: what was made is removed, what was finished is kept."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,97 @@
+"""``harness plane``: the control planes that are installed, each in a directory of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness import provision, wiring
+from harness.cli.exit_codes import ExitCode
+from harness.cli.lazy import LazyGroup
+from harness.cli.output import say, say_json, table
+from harness.errors import CatalogError, NothingSelectedError
+from harness.schema.base import JsonValue
+
+__all__ = ["install", "listing", "plane", "verify"]
+
+_CONTEXT = {"help_option_names": ["-h", "--help"]}
+_FORMAT = click.Choice(["text", "json", "jsonl"])
+
+
+def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
+    return {"plane": one.identity.ref, "wheel_sha256": one.identity.wheel_sha256, "root": str(one.root)}
+
+
+@click.command(
+    epilog="\b\nExamples:\n  harness plane install loopx==0.4.8\n"
+    "  harness plane install loopx==0.4.8 --from loopx-0.4.8-py3-none-any.whl",
+    context_settings=_CONTEXT,
+)
+@click.argument("ref", metavar="NAME==VERSION")
+@click.option(
+    "--from",
+    "wheel",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Install this wheel instead of downloading one.",
+)
+def install(ref: str, wheel: Path | None) -> ExitCode:
+    """Install a control plane, pinned by version and wheel hash; needs no network the second time."""
+    settings = wiring.settings()
+    installed = provision.install(ref, home=settings.home, wheel=wheel)
+    say(f"{installed.identity.ref} is installed in {installed.root}")
+    return ExitCode.PASSED
+
+
+@click.command("list", epilog="\b\nExample:\n  harness plane list --format json", context_settings=_CONTEXT)
+@click.option("--format", "form", type=_FORMAT, default="text", show_default=True, help="How the list is printed.")
+def listing(form: str) -> ExitCode:
+    """List the control planes that are installed."""
+    rows = [_row(one) for one in provision.installed(wiring.settings().home)]
+    if form == "json":
+        say_json({"planes": [dict(row) for row in rows]}, indent=2)
+    elif form == "jsonl":
+        for row in rows:
+            say_json(row)
+    elif rows:
+        say(table(("plane", "where"), [(str(row["plane"]), str(row["root"])) for row in rows]))
+    else:
+        say("no control plane is installed; type: harness plane install loopx==0.4.8")
+    return ExitCode.PASSED
+
+
+@click.command(epilog="\b\nExample:\n  harness plane verify loopx==0.4.8", context_settings=_CONTEXT)
+@click.argument("ref", nargs=-1, metavar="[NAME==VERSION]...")
+@click.option("--format", "form", type=_FORMAT, default="text", show_default=True, help="How the result is printed.")
+def verify(ref: tuple[str, ...], form: str) -> ExitCode:
+    """Hold installed control planes (default: all) against the hashes they were installed with."""
+    settings = wiring.settings()
+    known = {one.identity.ref: one for one in provision.installed(settings.home)}
+    for asked in ref:
+        if asked not in known:
+            raise CatalogError("installed control plane", asked, tuple(known))
+    if not known:
+        raise NothingSelectedError("no control plane is installed; type: harness plane install loopx==0.4.8")
+    problems = {name: provision.verify(known[name]) for name in (ref or known)}
+    rows: list[dict[str, JsonValue]] = [{"plane": name, "problems": list(found)} for name, found in problems.items()]
+    if form == "json":
+        say_json({"planes": [dict(row) for row in rows]}, indent=2)
+    elif form == "jsonl":
+        for row in rows:
+            say_json(row)
+    else:
+        for name, found in problems.items():
+            say("\n".join((f"{name}: {'damaged' if found else 'fine'}", *(f"  {problem}" for problem in found))))
+    return ExitCode.FAILED if any(problems.values()) else ExitCode.PASSED
+
+
+plane = LazyGroup(
+    "plane",
+    {
+        "install": ("harness.cli.plane", "install", "Install a control plane."),
+        "list": ("harness.cli.plane", "listing", "List the control planes that are installed."),
+        "verify": ("harness.cli.plane", "verify", "Hold installed control planes against their hashes."),
+    },
+    text="Install, list and verify control planes.",
+    epilog="\b\nExample:\n  harness plane install loopx==0.4.8",
+)

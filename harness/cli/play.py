@@ -1,0 +1,135 @@
+"""Plays a plan into a run folder and prints what came of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness import wiring
+from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
+from harness.cli.folder import starting_manifest, summary, timestamp
+from harness.cli.interrupt import stoppable
+from harness.cli.output import colored, note, say, say_json, width
+from harness.cli.progress import progress
+from harness.clock import SystemClock, new_run_id
+from harness.errors import HarnessError
+from harness.ports import Reporter
+from harness.receipt import RunStore, line, read_run
+from harness.schema.base import JsonValue
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunView
+from harness.suite import SuiteEnd, conclude, run_suite
+
+__all__ = ["Order", "play"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder."""
+
+    options: EpisodeOptions
+    reporters: tuple[Reporter, ...]
+    form: str
+    jobs_at_once: int
+    out: Path | None
+    debug: bool = False
+
+
+@dataclass(slots=True)
+class _InOrder:
+    """Prints receipts in plan order although episodes finish in another."""
+
+    waiting: dict[int, str] = field(default_factory=dict)
+    following: int = 0
+
+    def add(self, index: int, text: str) -> None:
+        self.waiting[index] = text
+        while self.following in self.waiting:
+            say(self.waiting.pop(self.following))
+            self.following += 1
+
+    def rest(self) -> None:
+        for index in sorted(self.waiting):
+            say(self.waiting.pop(index))
+
+
+def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) -> ExitCode:
+    """Run all jobs and write the run folder; the exit code is that of the gravest thing that happened.
+
+    Raises InputError and StoreError; what was finished until then is in the folder.
+    """
+    clock = SystemClock()
+    run_id = new_run_id(clock.now())
+    folder = order.out or settings.cwd / "reports" / run_id
+    manifest = starting_manifest(jobs, order.options, run_id=run_id, created_at=timestamp(clock))
+    guard = wiring.secret_guard(settings, [job.actor for job in jobs])
+    with RunStore(folder, manifest, guard) as store:
+        with _finished(store, clock):
+            end = _episodes(settings, jobs, order, store)
+        view = read_run(folder)
+        for reporter in order.reporters:
+            store.write_report(reporter.filename, reporter.render(view))
+    _print(settings, view, folder, order)
+    return _conclusion(view, end, len(jobs), folder)
+
+
+@contextmanager
+def _finished(store: RunStore, clock: SystemClock) -> Iterator[None]:
+    """Lay out what was finished, also where something is raised; then that is what is told."""
+    try:
+        yield
+    except BaseException:
+        try:
+            store.finish(timestamp(clock))
+        except HarnessError as error:
+            note(f"harness: {error}")
+        raise
+    store.finish(timestamp(clock))
+
+
+def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> SuiteEnd:
+    stop, printed = threading.Event(), _InOrder()
+    with (
+        wiring.Session(settings) as session,
+        stoppable(stop, session.cancel),
+        progress(len(jobs)) as advance,
+    ):
+
+        def done(index: int, result: EpisodeResult) -> None:
+            try:
+                store.add(index, result)
+                if order.form == "jsonl":
+                    printed.add(index, line(result.receipt))
+            except HarnessError:
+                session.cancel()
+                raise
+            advance(result)
+
+        end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+    printed.rest()
+    return end
+
+
+def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
+    if order.form == "text":
+        say(summary(view, width=width(), color=colored(settings.environ)))
+        say(f"run folder: {folder}")
+        for entry in view.log:
+            if entry.workspace is not None:
+                say(f"workspace kept: {entry.workspace}")
+    elif order.form == "json":
+        receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
+        say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)
+
+
+def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path) -> ExitCode:
+    codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
+    for crash in end.crashes:
+        note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
+        codes.add(ExitCode.BUG)
+    if end.stopped:
+        note(f"harness: interrupted; {end.delivered} of {total} episodes are finished and kept in {folder}")
+        codes.add(ExitCode.INTERRUPTED)
+    return gravest(codes)

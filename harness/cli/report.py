@@ -1,0 +1,69 @@
+"""``harness report``: render the reports of a run folder again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness import wiring
+from harness.cli.exit_codes import ExitCode
+from harness.cli.folder import chosen_reporters, summary
+from harness.cli.output import colored, say, width
+from harness.errors import StoreError, UsageError
+from harness.ports import Reporter
+from harness.receipt import read_run
+
+__all__ = ["report"]
+
+_EPILOG = """\b
+Examples:
+  harness report reports/20260101T000000Z-0a1b
+  harness report reports/20260101T000000Z-0a1b --report html --out page.html
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--report", "names", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the one report there; - for standard output."
+)
+def report(folder: Path, names: tuple[str, ...], out: Path | None) -> ExitCode:
+    """Render reports from the receipts in the folder RUN, into it; prints the summary of the run.
+
+    The exit code says only whether the reports were written; the verdicts are those of the run.
+    """
+    settings = wiring.settings()
+    reporters = chosen_reporters(wiring.reporters(), names)
+    view = read_run(folder)
+    if out is None:
+        for reporter in reporters:
+            _write(folder / reporter.filename, reporter.render(view))
+        say(summary(view, width=width(), color=colored(settings.environ)))
+        say("\n".join(f"written: {folder / reporter.filename}" for reporter in reporters))
+        return ExitCode.PASSED
+    text = _only(reporters, names).render(view)
+    if str(out) == "-":
+        say(text.removesuffix("\n"))
+    else:
+        _write(out, text)
+        say(f"written: {out}")
+    return ExitCode.PASSED
+
+
+def _only(reporters: tuple[Reporter, ...], names: tuple[str, ...]) -> Reporter:
+    if len(names) != 1:
+        raise UsageError("--out takes exactly one report; choose it with --report NAME")
+    return reporters[0]
+
+
+def _write(path: Path, text: str) -> None:
+    """A whole file or the old one: written beside, then renamed over it."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        beside.write_text(text, encoding="utf-8", errors="backslashreplace")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}") from None

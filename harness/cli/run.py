@@ -1,0 +1,162 @@
+"""``harness run``: play scenarios with an actor and write receipts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from harness import config, wiring, workspace
+from harness.cli.exit_codes import ExitCode
+from harness.cli.folder import chosen_reporters, planned
+from harness.cli.output import say, say_json, table
+from harness.cli.play import Order, play
+from harness.cli.selection import choose
+from harness.errors import MissingKeyError, UsageError
+from harness.schema.actor import ActorSpec
+from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.schema.scenario import LoadedScenario
+from harness.suite import plan
+
+__all__ = ["run"]
+
+_EPILOG = """\b
+Examples:
+  harness run
+  harness run 'loopx/*' --format jsonl
+  harness run loopx/capability-repair --actor script:scripts.json --out mine
+  harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
+
+\b
+Actors: script, script:NAME, script:FILE.json, PROVIDER/MODEL[@BASE_URL],
+or a NAME of harness.toml.
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("selection", nargs=-1, metavar="[SCENARIO|GLOB|tag:TAG]...")
+@click.option("--actor", "actors", multiple=True, default=("script",), show_default=True, help="Who plays; repeatable.")
+@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Episodes per actor.")
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A generation setting of live actors.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the run: new or empty.  [default: reports/RUN-ID]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="What is printed; jsonl is one receipt a line, in plan order.",
+)
+@click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
+@click.option(
+    "--executor",
+    type=click.Choice(["warm", "cold"]),
+    default="warm",
+    show_default=True,
+    help="How the control plane is run; receipts are the same.",
+)
+@click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
+@click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
+@click.option(
+    "--shadow",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Repeat every Nth warm call cold and compare; 0 for none.",
+)
+@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and do nothing.")
+def run(
+    *,
+    selection: tuple[str, ...],
+    actors: tuple[str, ...],
+    trials: int,
+    sets: tuple[str, ...],
+    out: Path | None,
+    form: str,
+    reports: tuple[str, ...],
+    executor: str,
+    at_once: int | None,
+    keep_workspace: bool,
+    shadow: int,
+    yes_spend: bool,
+    dry_run: bool,
+) -> ExitCode:
+    """Play scenarios (default: all) and write receipts and reports into a run folder.
+
+    With scripted actors every episode must pass. With live actors the exit code only says whether every episode left
+    a receipt that is judged.
+    """
+    settings = wiring.settings()
+    workspace.sweep()
+    options = EpisodeOptions(
+        executor="cold" if executor == "cold" else "warm", shadow_every=shadow, keep_workspace=keep_workspace
+    )
+    reporters = chosen_reporters(wiring.reporters(), reports)
+    chosen = choose(settings, selection)
+    jobs = _plan(settings, chosen, actors, sets, trials=trials, options=options)
+    if dry_run:
+        _print_plan(jobs, form)
+        return ExitCode.PASSED
+    _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend)
+    order = Order(
+        options=options,
+        reporters=reporters,
+        form=form,
+        jobs_at_once=at_once or min(os.cpu_count() or 1, 8),
+        out=out,
+    )
+    return play(settings, jobs, order)
+
+
+def _plan(
+    settings: wiring.Settings,
+    chosen: Sequence[LoadedScenario],
+    actors: Sequence[str],
+    sets: Sequence[str],
+    *,
+    trials: int,
+    options: EpisodeOptions,
+) -> tuple[EpisodeJob, ...]:
+    specs = {
+        one.scenario.id: [spec for actor in actors for spec in wiring.actor_specs(settings, actor, one, sets)]
+        for one in chosen
+    }
+    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    return plan(chosen, specs, planes, trials=trials, options=options)
+
+
+def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spend: bool) -> None:
+    """Refuse what would cost money unasked, or fail for want of a key, before anything is made."""
+    for actor in actors:
+        identity, variable = actor.identity, actor.key_env or ""
+        if identity.kind != "live":
+            continue
+        if not yes_spend:
+            raise UsageError(f"actor {identity.ref!r} is a live model and costs money; agree with --yes-spend")
+        if not settings.environ.get(variable, "").strip() and config.resolve(identity.provider or "").key_required:
+            raise MissingKeyError(identity.ref, variable)
+
+
+def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
+    rows = [planned(job) for job in jobs]
+    if form == "json":
+        say_json({"plan": [row.model_dump(mode="json") for row in rows]}, indent=2)
+    elif form == "jsonl":
+        for row in rows:
+            say_json(row.model_dump(mode="json"))
+    else:
+        say(
+            table(
+                ("scenario", "actor", "plane", "trial"),
+                [(row.scenario, row.actor, row.plane, str(row.trial)) for row in rows],
+            )
+        )
+        calls = sum(job.loaded.scenario.limits.model_turns for job in jobs if job.actor.identity.kind == "live")
+        say(f"{len(rows)} episodes; at most {calls} calls of live models")

@@ -1,0 +1,134 @@
+"""Facts about the machine for ``harness doctor``: looked up, nothing is run and no value of a variable is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_data_path
+
+__all__ = ["KEY_VARIABLES", "Fact", "inspect"]
+
+Which = Callable[[str], str | None]
+
+#: Environment variables that usually hold API keys; only whether they are set is ever told.
+KEY_VARIABLES = (
+    "ANTHROPIC_API_KEY",
+    "ARK_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+)
+
+_OLDEST = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that was looked up.
+
+    ``missing`` is needed and not there, ``optional`` is not there and can be done without; then ``hint`` says what to
+    do or what is lost, otherwise it is empty.
+    """
+
+    name: str
+    status: Literal["ok", "missing", "optional"]
+    text: str
+    hint: str = ""
+
+
+def inspect(
+    environ: Mapping[str, str],
+    which: Which,
+    *,
+    home: Path | None = None,
+    platform: str = sys.platform,
+    version: tuple[int, int, int] = sys.version_info[:3],
+    system: Path = Path("/"),
+) -> tuple[Fact, ...]:
+    """All facts, in the order they are shown.
+
+    ``which`` finds a program as ``shutil.which`` does. ``home`` is HARNESS_HOME as resolved by the caller; without it
+    the variable in ``environ`` counts, then the user's data folder. ``system`` is the root of the file system, where
+    the kernel tells of itself.
+    """
+    if home is None:
+        home = (
+            Path(environ["HARNESS_HOME"]) if environ.get("HARNESS_HOME") else user_data_path("harness", appauthor=False)
+        )
+    return (
+        _python(version),
+        _platform(platform),
+        _git(which),
+        _ripgrep(which),
+        _sandbox(which, system),
+        _home(home),
+        _keys(environ),
+    )
+
+
+def _python(version: tuple[int, int, int]) -> Fact:
+    text = ".".join(map(str, version))
+    if version >= _OLDEST:
+        return Fact("python", "ok", text)
+    return Fact("python", "missing", text, "install Python 3.11 or newer")
+
+
+def _platform(platform: str) -> Fact:
+    if platform.startswith("linux"):
+        return Fact("platform", "ok", "Linux: everything")
+    if platform == "darwin":
+        return Fact("platform", "optional", "macOS: cold control planes only", "no warm control plane and no sandbox")
+    return Fact("platform", "missing", f"{platform}: not supported", "use Linux, or WSL on Windows")
+
+
+def _git(which: Which) -> Fact:
+    found = which("git")
+    if found:
+        return Fact("git", "ok", found)
+    return Fact("git", "missing", "not found on PATH", "install git: the control plane asks it about its project")
+
+
+def _ripgrep(which: Which) -> Fact:
+    found = which("rg")
+    if found:
+        return Fact("rg", "ok", found)
+    return Fact("rg", "optional", "not found on PATH", "without it a command `rg` of an actor fails as not found")
+
+
+def _sandbox(which: Which, system: Path) -> Fact:
+    means = [f"{program} ({found})" for program in ("bwrap", "unshare") if (found := which(program))]
+    modules = _read(system / "sys/kernel/security/lsm").split(",")
+    if "landlock" in modules:
+        means.append("landlock")
+    if _read(system / "proc/sys/user/max_user_namespaces") not in {"", "0"}:
+        means.append("user namespaces")
+    if means:
+        return Fact("sandbox", "ok", ", ".join(means))
+    return Fact("sandbox", "optional", "no means found", "what a control plane does is measured, but not confined")
+
+
+def _home(home: Path) -> Fact:
+    place = next((path for path in (home, *home.parents) if path.exists()), None)
+    if place is not None and place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return Fact("HARNESS_HOME", "ok", f"{home} ({'exists' if place == home else 'will be made'})")
+    return Fact("HARNESS_HOME", "missing", f"{home} cannot be written", "set HARNESS_HOME to a folder of your own")
+
+
+def _keys(environ: Mapping[str, str]) -> Fact:
+    found = [name for name in KEY_VARIABLES if environ.get(name)]
+    if found:
+        return Fact("keys", "ok", f"set: {', '.join(found)}")
+    return Fact("keys", "optional", "none is set", "live actors need one; scripted and recorded ones do not")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""

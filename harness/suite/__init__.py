@@ -1,0 +1,9 @@
+"""Many episodes: what is run in which order, how many at once, and whether a scenario can be trusted."""
+
+from harness.suite.check import check_scenario
+from harness.suite.conclude import conclude
+from harness.suite.idle import IDLE_SCRIPTS, script_actor
+from harness.suite.plan import plan
+from harness.suite.runner import Crash, SuiteEnd, run_suite
+
+__all__ = ["IDLE_SCRIPTS", "Crash", "SuiteEnd", "check_scenario", "conclude", "plan", "run_suite", "script_actor"]

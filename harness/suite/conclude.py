@@ -1,0 +1,25 @@
+"""What a set of receipts says about a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.schema.receipt import Receipt
+from harness.schema.verdict import Verdict
+
+__all__ = ["conclude"]
+
+
+def conclude(receipts: Iterable[Receipt]) -> frozenset[Verdict]:
+    """The verdicts that a run without a policy answers for.
+
+    A scripted or recorded actor is expected to pass, so its verdict counts as it is. A live actor without a policy
+    only answers whether it left a receipt that is judged: ``fail`` and ``pending`` count as ``pass``.
+    """
+    return frozenset(_counted(receipt) for receipt in receipts)
+
+
+def _counted(receipt: Receipt) -> Verdict:
+    if receipt.actor.kind == "live" and receipt.verdict != "not_judged":
+        return "pass"
+    return receipt.verdict

@@ -1,0 +1,21 @@
+"""Actors that do nothing, and actors made of a script."""
+
+from __future__ import annotations
+
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import JsonValue, digest_json
+from harness.schema.script import Action, Script
+
+__all__ = ["IDLE_SCRIPTS", "script_actor"]
+
+#: Ways of doing nothing, none of which may ever pass.
+IDLE_SCRIPTS: dict[str, Script] = {
+    "nothing-at-all": (Action(content=""),),
+    "prose-only": (Action(content="Everything is in order; nothing has to be done."),),
+}
+
+
+def script_actor(ref: str, script: Script) -> ActorSpec:
+    """A scripted actor under the name ``ref``; its digest covers the script alone, not its name."""
+    said: list[JsonValue] = [action if isinstance(action, str) else action.model_dump(mode="json") for action in script]
+    return ActorSpec(identity=ActorIdentity(ref=ref, kind="script", digest=digest_json(said)), script=script)

@@ -1,0 +1,53 @@
+"""The order of a run: fixed by what was asked for, never by what happened to finish first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.errors import UsageError
+from harness.schema.actor import ActorSpec
+from harness.schema.process import PlaneIdentity
+from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.schema.scenario import LoadedScenario
+
+__all__ = ["plan"]
+
+
+def plan(
+    loaded: Sequence[LoadedScenario],
+    actors_by_scenario: Mapping[str, Sequence[ActorSpec]],
+    planes: Mapping[str, PlaneIdentity],
+    *,
+    trials: int = 1,
+    options: EpisodeOptions | None = None,
+) -> tuple[EpisodeJob, ...]:
+    """One job per scenario (by id), actor (as given) and trial (from 1).
+
+    ``planes`` maps a scenario's plane reference to what is installed. Raises UsageError where one actor would take
+    the same turns twice under one name, for its receipts could not be told apart.
+    """
+    jobs: list[EpisodeJob] = []
+    for one in sorted(loaded, key=lambda item: item.scenario.id):
+        actors = actors_by_scenario[one.scenario.id]
+        _refuse_twins(one.scenario.id, actors)
+        jobs.extend(
+            EpisodeJob(
+                loaded=one,
+                actor=actor,
+                plane=planes[one.scenario.plane],
+                trial=trial,
+                options=options or EpisodeOptions(),
+            )
+            for actor in actors
+            for trial in range(1, trials + 1)
+        )
+    return tuple(jobs)
+
+
+def _refuse_twins(scenario: str, actors: Sequence[ActorSpec]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for actor in actors:
+        key = (actor.identity.ref, actor.identity.digest)
+        if key in seen:
+            raise UsageError(f"actor {actor.identity.ref!r} is given twice for {scenario}; use --trials to repeat it")
+        seen.add(key)

@@ -1,0 +1,152 @@
+"""Actors by the texts that name them, and the live objects behind them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+from harness import catalog, config, scenario
+from harness.errors import CatalogError, MissingKeyError, UsageError
+from harness.ports import Actor, Provider, Transport
+from harness.redaction import SecretGuard
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import JsonValue, digest_json
+from harness.schema.message import GenerationSettings
+from harness.schema.scenario import LoadedScenario
+from harness.schema.script import Action, Script, ScriptSet
+from harness.wiring.places import Settings
+
+__all__ = ["Transports", "actor_specs", "open_actor", "secret_guard"]
+
+#: The codec whose wire form scripted answers go through.
+SCRIPT_CODEC = "openai"
+REFERENCE = "reference"
+CONFIG = "harness.toml"
+
+
+def actor_specs(place: Settings, text: str, loaded: LoadedScenario, sets: Sequence[str]) -> tuple[ActorSpec, ...]:
+    """The actors that a text names, for one scenario.
+
+    ``script`` its reference; ``script:NAME`` one of its scripts; ``script:FILE.json`` every script of a file;
+    ``PROVIDER/MODEL[@BASE_URL]`` or a NAME of ``harness.toml`` a live model, ``sets`` over its settings. Raises
+    CatalogError, UsageError, ScriptError, ConfigError.
+    """
+    head, colon, rest = text.partition(":")
+    if head == "script" and "/" not in head:
+        if sets:
+            raise UsageError(f"--set changes how a live model is asked; {text!r} is a script")
+        return _scripted(place, rest if colon else REFERENCE, loaded)
+    return (_live(place, text, sets),)
+
+
+def _scripted(place: Settings, name: str, loaded: LoadedScenario) -> tuple[ActorSpec, ...]:
+    if name.endswith(".json"):
+        file = scenario.load_scripts(place.cwd / name)
+        return tuple(_script_spec(one, script.actions) for one, script in file.scripts.items())
+    known = _named(loaded.scenario.script)
+    if name not in known:
+        raise CatalogError(f"script of {loaded.scenario.id}", name, tuple(known))
+    return (_script_spec(name, known[name]),)
+
+
+def _named(scripts: ScriptSet) -> dict[str, Script]:
+    return {REFERENCE: scripts.reference, **scripts.right, **scripts.wrong}
+
+
+def _script_spec(name: str, script: Script) -> ActorSpec:
+    actions: list[JsonValue] = [
+        action.model_dump(mode="json") if isinstance(action, Action) else action for action in script
+    ]
+    identity = ActorIdentity(ref=f"script:{name}", kind="script", digest=digest_json([name, actions]))
+    return ActorSpec(identity=identity, script=script)
+
+
+def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
+    named = None
+    if "/" not in text:
+        known = config.load_actors(place.cwd / CONFIG)
+        named = known.get(text)
+        if named is None:
+            raise CatalogError("actor", text, ("script", "script:NAME", "script:FILE.json", "PROVIDER/MODEL", *known))
+        provider, model, base_url = named.provider, named.model, named.base_url
+    else:
+        ref = config.parse_live_ref(text)
+        provider, model, base_url = ref.provider, ref.model, ref.base_url
+    preset = config.resolve(provider)
+    address = config.address_for(preset, base_url)
+    settings = config.apply_settings(named.settings if named else GenerationSettings(), sets)
+    config.check_settings(preset, settings)
+    covered: dict[str, JsonValue] = {
+        "provider": provider,
+        "model": model,
+        "address": address,
+        "settings": settings.model_dump(mode="json"),
+    }
+    identity = ActorIdentity(
+        ref=text if named else f"{provider}/{model}",
+        kind="live",
+        provider=provider,
+        model=model,
+        settings=settings,
+        digest=digest_json(covered),
+    )
+    key_env = (named.key_env if named else None) or preset.key_env
+    return ActorSpec(identity=identity, base_url=address, key_env=key_env)
+
+
+def _key(place: Settings, spec: ActorSpec) -> str | None:
+    """The key's value; only ever handed to the object that hides it."""
+    variable = spec.key_env or ""
+    value = place.environ.get(variable, "").strip()
+    if value:
+        return value
+    if config.resolve(spec.identity.provider or "").key_required:
+        raise MissingKeyError(spec.identity.ref, variable)
+    return None
+
+
+class Transports:
+    """One HTTP transport a thread: a pool shared by many waiting requests collapses. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._all: list[Transport] = []
+
+    def mine(self) -> Transport:
+        """The calling thread's own, opened on first use."""
+        if not hasattr(self._local, "transport"):
+            opened: Transport = catalog.shared("providers", "http").HttpTransport()
+            with self._lock:
+                self._all.append(opened)
+            self._local.transport = opened
+        mine: Transport = self._local.transport
+        return mine
+
+    def close(self) -> None:
+        """Close all of them; idempotent."""
+        with self._lock:
+            gone, self._all = self._all, []
+        for transport in gone:
+            transport.close()
+
+
+def open_actor(place: Settings, spec: ActorSpec, transports: Transports) -> Actor:
+    """The live object for one episode. Raises MissingKeyError."""
+    if spec.script is not None:
+        provider: Provider = catalog.module("providers", SCRIPT_CODEC).build()
+        scripted: Actor = catalog.module("actors", "scripted").build(spec, provider)
+        return scripted
+    preset = config.resolve(spec.identity.provider or "")
+    codec = catalog.module("providers", preset.codec)
+    wire: Provider = codec.build(preset)
+    secret = _key(place, spec)
+    key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
+    live: Actor = catalog.module("actors", "live").build(spec, wire, transports.mine().send, key)
+    return live
+
+
+def secret_guard(place: Settings, specs: Iterable[ActorSpec]) -> SecretGuard:
+    """Guards every key that these actors may use."""
+    names = {spec.key_env for spec in specs if spec.key_env is not None}
+    return SecretGuard(place.environ[name] for name in names if place.environ.get(name))

@@ -1,0 +1,81 @@
+"""Where things lie on this machine: environment, folders, scenario files, reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+import harness
+from harness import catalog, command, scenario
+from harness.errors import CatalogError
+from harness.ports import Reporter
+from harness.schema.scenario import LoadedScenario
+
+__all__ = ["Settings", "load_scenario", "reporters", "scenarios", "settings"]
+
+#: Overrides where installed control planes are kept.
+HOME_VARIABLE = "HARNESS_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says. ``environ`` is never shown: it may hold keys."""
+
+    cwd: Path
+    home: Path
+    search: tuple[Path, ...]
+    environ: Mapping[str, str] = field(repr=False)
+
+    @property
+    def search_path(self) -> str:
+        """The PATH on which programs are found."""
+        return self.environ.get("PATH", os.defpath)
+
+
+def settings(environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Settings:
+    """This process's environment and working folder unless others are given.
+
+    HARNESS_HOME defaults to the platform's user data folder; scenarios are looked for in ``./scenarios``, then among
+    the bundled ones.
+    """
+    environ = dict(os.environ) if environ is None else environ
+    cwd = Path.cwd() if cwd is None else cwd
+    home = environ.get(HOME_VARIABLE) or platformdirs.user_data_dir("harness", appauthor=False)
+    search = dict.fromkeys((cwd / "scenarios", _bundled()))
+    return Settings(cwd=cwd, home=Path(home).expanduser().absolute(), search=tuple(search), environ=environ)
+
+
+def _bundled() -> Path:
+    """The scenarios of the installed distribution, or of the checkout that this code lies in."""
+    package = Path(harness.__file__).resolve().parent
+    inside = package / "_bundled" / "scenarios"
+    return inside if inside.is_dir() else package.parent / "scenarios"
+
+
+def scenarios(place: Settings) -> dict[str, Path]:
+    """All scenario files on the search path by id; the first of an id wins."""
+    return scenario.discover(place.search)
+
+
+def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
+    """A scenario by id, or by the path of its ``.toml`` file. Raises CatalogError, ScenarioError."""
+    if id_or_path.endswith(".toml"):
+        path = place.cwd / id_or_path
+    else:
+        found = scenarios(place)
+        if id_or_path not in found:
+            raise CatalogError("scenario", id_or_path, tuple(sorted(found)))
+        path = found[id_or_path]
+    return scenario.load(path, grammars=command.GRAMMARS)
+
+
+def reporters() -> dict[str, Reporter]:
+    """All reporters by name."""
+    found: dict[str, Reporter] = {}
+    for name in catalog.names("reporters"):
+        found[name] = catalog.module("reporters", name).build()
+    return found

@@ -1,0 +1,50 @@
+"""Control planes by reference: which one is installed, and opening it on a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness import catalog, provision
+from harness.errors import CatalogError, PlaneMissingError
+from harness.ports import ControlPlane, Executor
+from harness.provision import InstalledPlane
+from harness.schema.process import PlaneIdentity
+from harness.wiring.places import Settings
+from harness.workspace import Workspace
+
+__all__ = ["installed_plane", "opener", "plane_identity"]
+
+
+def installed_plane(place: Settings, ref: str) -> InstalledPlane:
+    """What is installed for ``name==version``. Raises CatalogError, ProvisionError, PlaneMissingError."""
+    name, version = provision.parse_ref(ref)
+    if name not in catalog.names("controlplanes"):
+        raise CatalogError("control plane", name, catalog.names("controlplanes"))
+    found = provision.find(name, version, place.home)
+    if found is None:
+        raise PlaneMissingError(ref, place.home)
+    return found
+
+
+def plane_identity(place: Settings, ref: str) -> PlaneIdentity:
+    """Which control plane a reference means here."""
+    return installed_plane(place, ref).identity
+
+
+def opener(
+    place: Settings, plane: InstalledPlane, executor_for: Callable[[Workspace], Executor]
+) -> Callable[[Workspace], ControlPlane]:
+    """Opens the plane on a workspace, with an environment and an empty home of its own."""
+    module = catalog.module("controlplanes", plane.identity.name)
+
+    def open_on(workspace: Workspace) -> ControlPlane:
+        opened: ControlPlane = module.open_plane(
+            plane,
+            executor=executor_for(workspace),
+            cwd=workspace.cwd,
+            process_home=workspace.process_home,
+            search_path=place.search_path,
+        )
+        return opened
+
+    return open_on

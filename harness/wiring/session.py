@@ -1,0 +1,150 @@
+"""Episodes one after another or side by side, over executors that stay open between them."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Protocol, Self
+
+from harness import catalog, episode
+from harness.clock import SystemClock
+from harness.episode import EpisodeParts
+from harness.ports import Clock, Executor
+from harness.provision import InstalledPlane
+from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.trace import EpisodeTrace
+from harness.wiring.actors import Transports, open_actor
+from harness.wiring.places import Settings
+from harness.wiring.planes import installed_plane, opener
+from harness.workspace import Workspace
+
+__all__ = ["Session", "Shadow", "Tally", "run_episode", "trace_episode"]
+
+
+class Tally(Protocol):
+    """What was compared with a cold call."""
+
+    checks: int
+    differences: int
+
+
+@dataclass(slots=True)
+class Shadow:
+    """Where one episode's comparisons are counted, once its plane is open."""
+
+    counts: Tally | None = None
+
+
+class Session:
+    """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
+
+    def __init__(self, place: Settings) -> None:
+        self._place = place
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._executors: dict[tuple[str, ...], Executor] = {}
+        self._transports = Transports()
+        self._stack.callback(self._transports.close)
+        self._turn = itertools.count(1).__next__
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every executor; idempotent."""
+        self._stack.close()
+
+    def cancel(self) -> None:
+        """Ask every running episode to stop; it ends as cancelled at its next check."""
+        self._stop.set()
+
+    def run(self, job: EpisodeJob) -> EpisodeResult:
+        """One episode."""
+        return self.trace(job)[0]
+
+    def trace(self, job: EpisodeJob) -> tuple[EpisodeResult, EpisodeTrace | None]:
+        """One episode with what it really saw; the trace is None where it could not be opened."""
+        shadow = Shadow()
+        result, trace = episode.run(self.parts(job, clock=SystemClock(), shadow=shadow))
+        if shadow.counts is None:
+            return result, trace
+        counted = {"shadow_checks": shadow.counts.checks, "shadow_differences": shadow.counts.differences}
+        return EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update=counted)), trace
+
+    def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
+        """The live objects for one job. Raises InputError for a key or a plane that is not there."""
+        plane = installed_plane(self._place, job.plane.ref)
+        return EpisodeParts(
+            job=job,
+            actor=open_actor(self._place, job.actor, self._transports),
+            open_plane=opener(
+                self._place, plane, lambda workspace: self._executor_for(job, plane, workspace, shadow or Shadow())
+            ),
+            executor=self._cold(None),
+            clock=clock,
+            cancelled=self._stop.is_set,
+            search_path=self._place.search_path,
+        )
+
+    def _executor_for(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
+        options = job.options
+        cold = self._cold(options.plane_time)
+        if options.executor == "cold":
+            return cold
+        warm = self._warm(plane, options.plane_time)
+        if options.shadow_every < 1:
+            return warm
+        spec = job.loaded.scenario.call
+        wrapped = catalog.module("executors", "shadow").ShadowExecutor(
+            warm,
+            cold,
+            every=options.shadow_every,
+            root=workspace.root,
+            volatile=spec.volatile if spec else (),
+            turn=self._turn,
+        )
+        shadow.counts = wrapped.counts
+        executor: Executor = wrapped
+        return executor
+
+    def _cold(self, time: str | None) -> Executor:
+        process = catalog.module("executors", "process").ProcessExecutor
+        return self._shared(("cold", time or ""), lambda: process(plane_time=_moment(time)))
+
+    def _warm(self, plane: InstalledPlane, time: str | None) -> Executor:
+        fallback = self._cold(time)
+        warm = catalog.module("executors", "warm").WarmExecutor
+        key = ("warm", plane.identity.ref, time or "")
+        return self._shared(key, lambda: warm(plane.python, fallback=fallback, plane_time=_moment(time)))
+
+    def _shared(self, key: tuple[str, ...], make: Callable[[], Executor]) -> Executor:
+        with self._lock:
+            if key not in self._executors:
+                self._executors[key] = executor = make()
+                self._stack.callback(executor.close)
+            return self._executors[key]
+
+
+def _moment(time: str | None) -> datetime | None:
+    return None if time is None else datetime.fromisoformat(time)
+
+
+def run_episode(job: EpisodeJob, *, place: Settings) -> EpisodeResult:
+    """One episode from a plain value to a plain value, on executors of its own."""
+    with Session(place) as session:
+        return session.run(job)
+
+
+def trace_episode(job: EpisodeJob, *, place: Settings) -> tuple[EpisodeResult, EpisodeTrace | None]:
+    """Like ``run_episode``, with what the episode really saw."""
+    with Session(place) as session:
+        return session.trace(job)

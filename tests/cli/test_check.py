@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, Self
+
+import pytest
+
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.check import CheckFinding, CheckReport, Coverage
+from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.scenario import LoadedScenario
+from harness.schema.trace import EpisodeTrace
+
+Trace = Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
+FINDING = CheckFinding(scenario="pack/b", what="should pass, but: fail", where="script reference", todo="correct it")
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+class World(Protocol):
+    """As made in conftest."""
+
+    names: tuple[str, ...]
+    planes: tuple[str, ...]
+    jobs: list[EpisodeJob]
+    swept: int
+
+    def result(self, job: EpisodeJob) -> EpisodeResult: ...
+
+
+def _report(name: str, *findings: CheckFinding) -> CheckReport:
+    return CheckReport(
+        scenario=name,
+        scripts=4,
+        kinds=Coverage(reached=1, total=1),
+        facts=Coverage(reached=1, total=1),
+        codes=Coverage(reached=2, total=3),
+        mutations=61,
+        red=60 if findings else 61,
+        findings=findings,
+    )
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``pack/b`` has a finding."""
+
+    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
+        del trace
+        name = loaded.scenario.id
+        return _report(name, *((FINDING,) if name == "pack/b" else ()))
+
+    monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
+
+
+def test_a_sound_scenario_is_told_with_its_counts(harness: Harness, world: World, judged: None) -> None:
+    code, out, err = harness("check", "pack/a")
+
+    assert (code, err, world.swept) == (0, "", 1)
+    assert out == "fine  pack/a  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, all red\n"
+
+
+def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: World, judged: None) -> None:
+    code, out, _ = harness("check")
+
+    assert code == 1
+    assert out.splitlines() == [
+        "fine  pack/a  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, all red",
+        "NOT FINE  pack/b  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, 60 red",
+        "  script reference: should pass, but: fail",
+        "    to do: correct it",
+    ]
+
+
+def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, world: World, judged: None) -> None:
+    lines = [json.loads(line) for line in harness("check", "--format", "jsonl")[1].splitlines()]
+
+    assert [(line["scenario"], len(line["findings"])) for line in lines] == [("pack/a", 0), ("pack/b", 1)]
+    assert json.loads(harness("check", "--format", "json")[1]) == {"scenarios": lines}
+
+
+def test_unknown_scenario_empty_selection_and_missing_plane_have_their_codes(harness: Harness, world: World) -> None:
+    assert harness("check", "pack/c")[0] == 4
+    assert harness("check", "none/*")[0] == 5
+    world.planes = ()
+    assert harness("check")[0] == 4
+
+
+def test_episodes_are_played_with_the_script_the_plane_and_the_executor(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[EpisodeJob] = []
+    actor = ActorSpec(identity=ActorIdentity(ref="script:reference", kind="script", digest="sha256:a"))
+
+    class Session:
+        def __init__(self, place: object) -> None:
+            del place
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+        def trace(self, job: EpisodeJob) -> tuple[EpisodeResult, None]:
+            played.append(job)
+            return world.result(job), None
+
+    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
+        assert trace(actor)[0].receipt.scenario == loaded.scenario.id
+        return _report(loaded.scenario.id)
+
+    monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
+    monkeypatch.setattr("harness.wiring.Session", Session)
+
+    assert harness("check", "pack/a", "--executor", "cold")[0] == 0
+
+    (job,) = played
+    assert (job.loaded.scenario.id, job.plane.ref, job.options.executor) == ("pack/a", "loopx==0.4.8", "cold")
+    assert job.actor == actor
+
+
+@pytest.mark.plane
+def test_the_bundled_scenarios_hold(harness: Harness, plane_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARNESS_HOME", str(plane_home))
+
+    code, out, err = harness("check", "loopx/capability-repair", "loopx/selected-todo", "--format", "jsonl")
+
+    assert (code, err) == (0, "")
+    for line in out.splitlines():
+        report = json.loads(line)
+        assert report["findings"] == []
+        assert report["red"] == report["mutations"] > 50

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness import provision
+from harness.provision import InstalledPlane
+from harness.schema.process import PlaneIdentity
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+class World(Protocol):
+    """As made in conftest."""
+
+    folder: Path
+    swept: int
+
+
+def test_a_missing_plane_is_told_with_the_line_to_type(harness: Harness, world: World) -> None:
+    code, out, err = harness("doctor")
+
+    assert (code, err, world.swept) == (4, "", 1)
+    assert "none is installed; harness plane install loopx==0.4.8\n" in out
+    assert {"python", "git"} <= set(out.split())
+
+
+def test_an_installed_plane_is_told_with_its_place(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = PlaneIdentity(name="loopx", version="0.4.8", wheel_sha256="ab")
+    here = InstalledPlane(identity=identity, python=Path("/planes/x/python"), root=Path("/planes/x"))
+    monkeypatch.setattr(provision, "installed", lambda _: (here,))
+
+    facts = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
+
+    assert facts[-1] == {"name": "control plane loopx==0.4.8", "status": "ok", "text": "/planes/x", "hint": ""}
+    assert json.loads(harness("doctor", "--format", "json")[1]) == {"facts": facts}
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+def test_keys_are_told_by_name_only(harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+
+    _, out, err = harness("doctor", "--format", form)
+
+    assert "OPENAI_API_KEY" in out
+    assert "canary" not in out + err

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness import provision
+from harness.errors import ProvisionError
+from harness.provision import InstalledPlane
+from harness.schema.process import PlaneIdentity
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+HERE = InstalledPlane(
+    identity=PlaneIdentity(name="loopx", version="0.4.8", wheel_sha256="ab"),
+    python=Path("/planes/loopx/0.4.8/.venv/bin/python"),
+    root=Path("/planes/loopx/0.4.8"),
+)
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def one(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(provision, "installed", lambda place: (HERE,) if place == home else ())
+    return home
+
+
+def test_install_goes_to_the_home_and_takes_a_wheel(
+    harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, Path, Path | None]] = []
+
+    def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
+        asked.append((ref, home, wheel))
+        return HERE
+
+    monkeypatch.setattr(provision, "install", install)
+    Path("a.whl").touch()
+
+    assert harness("plane", "install", "loopx==0.4.8") == (
+        0,
+        "loopx==0.4.8 is installed in /planes/loopx/0.4.8\n",
+        "",
+    )
+    assert harness("plane", "install", "loopx==0.4.8", "--from", "a.whl")[0] == 0
+    assert asked == [("loopx==0.4.8", home, None), ("loopx==0.4.8", home, Path("a.whl"))]
+
+
+def test_install_of_nonsense_is_one_line(harness: Harness, home: Path) -> None:
+    code, out, err = harness("plane", "install", "nonsense")
+
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert not home.exists()
+
+
+def test_install_that_fails_is_one_line(harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
+        del ref, home, wheel
+        raise ProvisionError("no network, and no wheel is kept")
+
+    monkeypatch.setattr(provision, "install", install)
+
+    assert harness("plane", "install", "loopx==0.4.8") == (4, "", "harness: no network, and no wheel is kept\n")
+
+
+def test_list_tells_what_is_installed_in_each_form(harness: Harness, one: Path) -> None:
+    row = {"plane": "loopx==0.4.8", "wheel_sha256": "ab", "root": "/planes/loopx/0.4.8"}
+
+    assert harness("plane", "list")[1] == "plane         where\nloopx==0.4.8  /planes/loopx/0.4.8\n"
+    assert json.loads(harness("plane", "list", "--format", "jsonl")[1]) == row
+    assert json.loads(harness("plane", "list", "--format", "json")[1]) == {"planes": [row]}
+
+
+def test_list_of_nothing_tells_the_line_to_type(harness: Harness, home: Path) -> None:
+    code, out, _ = harness("plane", "list")
+
+    assert (code, out) == (0, "no control plane is installed; type: harness plane install loopx==0.4.8\n")
+
+
+def test_verify_tells_damage_and_exits_1(harness: Harness, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provision, "verify", lambda _: ("loopx/cli.py was changed",))
+
+    assert harness("plane", "verify") == (1, "loopx==0.4.8: damaged\n  loopx/cli.py was changed\n", "")
+    row = {"plane": "loopx==0.4.8", "problems": ["loopx/cli.py was changed"]}
+    assert json.loads(harness("plane", "verify", "--format", "jsonl")[1]) == row
+    assert json.loads(harness("plane", "verify", "--format", "json")[1]) == {"planes": [row]}
+
+
+def test_verify_of_what_is_whole_exits_0(harness: Harness, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provision, "verify", lambda _: ())
+
+    assert harness("plane", "verify", "loopx==0.4.8") == (0, "loopx==0.4.8: fine\n", "")
+
+
+def test_verify_of_what_is_not_there_is_refused(harness: Harness, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, err = harness("plane", "verify", "loopx==9")
+    assert (code, err) == (4, "harness: unknown installed control plane 'loopx==9'; there are: loopx==0.4.8\n")
+
+    monkeypatch.setattr(provision, "installed", lambda _: ())
+    assert harness("plane", "verify")[0] == 5

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.errors import UsageError
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.process import PlaneIdentity
+from harness.schema.run import EpisodeOptions
+from harness.schema.scenario import LoadedScenario
+from harness.suite import plan
+
+PLANES = {"plane==1": PlaneIdentity(name="plane", version="1", wheel_sha256="ab")}
+Loaded = Callable[[str], LoadedScenario]
+
+
+def _actor(ref: str, digest: str = "sha256:a") -> ActorSpec:
+    return ActorSpec(identity=ActorIdentity(ref=ref, kind="script", digest=digest))
+
+
+def test_plan_is_by_scenario_id_then_actor_as_given_then_trial(make_loaded: Loaded) -> None:
+    loaded = [make_loaded("pack/b"), make_loaded("pack/a")]
+    actors = {name: [_actor("z"), _actor("y")] for name in ("pack/a", "pack/b")}
+
+    jobs = plan(loaded, actors, PLANES, trials=2)
+
+    assert [(job.loaded.scenario.id, job.actor.identity.ref, job.trial) for job in jobs] == [
+        (name, ref, trial) for name in ("pack/a", "pack/b") for ref in ("z", "y") for trial in (1, 2)
+    ]
+
+
+def test_plan_carries_plane_and_options_into_every_job(make_loaded: Loaded) -> None:
+    options = EpisodeOptions(executor="cold", shadow_every=3)
+
+    (job,) = plan([make_loaded("pack/a")], {"pack/a": [_actor("x")]}, PLANES, options=options)
+
+    assert (job.plane, job.options, job.attempt) == (PLANES["plane==1"], options, 1)
+
+
+def test_plan_refuses_an_actor_given_twice(make_loaded: Loaded) -> None:
+    with pytest.raises(UsageError, match="'x' is given twice for pack/a; use --trials"):
+        plan([make_loaded("pack/a")], {"pack/a": [_actor("x"), _actor("x")]}, PLANES)
+
+
+def test_plan_keeps_two_names_of_the_same_script_apart(make_loaded: Loaded) -> None:
+    jobs = plan([make_loaded("pack/a")], {"pack/a": [_actor("x"), _actor("y")]}, PLANES)
+
+    assert [job.actor.identity.ref for job in jobs] == ["x", "y"]

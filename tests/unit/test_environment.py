@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import environment
+from harness.environment import KEY_VARIABLES, Fact
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Path:
+    """A file system whose kernel offers nothing."""
+    made = tmp_path / "system"
+    (made / "sys/kernel/security").mkdir(parents=True)
+    (made / "proc/sys/user").mkdir(parents=True)
+    return made
+
+
+def nothing(program: str) -> str | None:
+    return None
+
+
+def everything(program: str) -> str | None:
+    return f"/bin/{program}"
+
+
+def look(name: str, system: Path, *, programs: bool = False, platform: str = "linux", minor: int = 11) -> Fact:
+    which = everything if programs else nothing
+    facts = environment.inspect(
+        {}, which, home=system / "home", platform=platform, version=(3, minor, 0), system=system
+    )
+    return next(fact for fact in facts if fact.name == name)
+
+
+@pytest.mark.parametrize(("minor", "status"), [(10, "missing"), (11, "ok"), (14, "ok")])
+def test_python_is_new_enough_or_not(system: Path, minor: int, status: str) -> None:
+    fact = look("python", system, minor=minor)
+    assert (fact.status, fact.text) == (status, f"3.{minor}.0")
+
+
+@pytest.mark.parametrize(("platform", "status"), [("linux", "ok"), ("darwin", "optional"), ("win32", "missing")])
+def test_platform_is_supported_in_full_in_part_or_not(system: Path, platform: str, status: str) -> None:
+    assert look("platform", system, platform=platform).status == status
+
+
+@pytest.mark.parametrize(("name", "without"), [("git", "missing"), ("rg", "optional")])
+def test_programs_are_found_or_not(system: Path, name: str, without: str) -> None:
+    assert look(name, system, programs=True) == Fact(name, "ok", f"/bin/{name}")
+    assert look(name, system).status == without
+
+
+def test_a_machine_without_any_sandbox_means_is_told(system: Path) -> None:
+    assert look("sandbox", system).status == "optional"
+    (system / "proc/sys/user/max_user_namespaces").write_text("0\n")
+    (system / "sys/kernel/security/lsm").write_text("capability,yama")
+    assert look("sandbox", system).status == "optional"
+
+
+def test_each_sandbox_means_is_told(system: Path) -> None:
+    (system / "proc/sys/user/max_user_namespaces").write_text("127\n")
+    (system / "sys/kernel/security/lsm").write_text("capability,landlock,yama\n")
+    fact = look("sandbox", system, programs=True)
+    assert (fact.status, fact.text) == ("ok", "bwrap (/bin/bwrap), unshare (/bin/unshare), landlock, user namespaces")
+
+
+def home(path: Path, environ: dict[str, str] | None = None) -> Fact:
+    facts = environment.inspect(environ or {}, nothing, home=path if environ is None else None)
+    return next(fact for fact in facts if fact.name == "HARNESS_HOME")
+
+
+def test_home_exists_or_will_be_made(tmp_path: Path) -> None:
+    assert home(tmp_path) == Fact("HARNESS_HOME", "ok", f"{tmp_path} (exists)")
+    assert home(tmp_path / "a" / "b") == Fact("HARNESS_HOME", "ok", f"{tmp_path / 'a' / 'b'} (will be made)")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_home_comes_from_the_variable_or_the_users_data_folder(tmp_path: Path) -> None:
+    assert home(tmp_path, {"HARNESS_HOME": str(tmp_path)}).text == f"{tmp_path} (exists)"
+    assert "harness" in home(tmp_path, {"HARNESS_HOME": ""}).text
+
+
+def test_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    assert home(tmp_path / "file").status == "missing"
+    assert home(tmp_path / "file" / "inside").status == "missing"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert home(tmp_path).status == "missing"
+    assert home(Path("relative")).status == "missing"
+
+
+def test_a_path_with_nothing_that_exists_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    assert home(Path("nowhere")).status == "missing"
+
+
+def test_keys_are_told_by_name_and_never_by_value(system: Path) -> None:
+    canary = "canary-4711"
+    facts = environment.inspect(dict.fromkeys(KEY_VARIABLES[:2], canary) | {KEY_VARIABLES[2]: ""}, nothing)
+    keys = next(fact for fact in facts if fact.name == "keys")
+    assert keys == Fact("keys", "ok", f"set: {KEY_VARIABLES[0]}, {KEY_VARIABLES[1]}")
+    assert canary not in repr(facts)
+
+
+def test_no_key_at_all_is_optional(system: Path) -> None:
+    assert look("keys", system).status == "optional"
+
+
+def test_what_is_not_well_says_what_to_do(system: Path) -> None:
+    facts = environment.inspect(
+        {}, nothing, home=Path("/dev/null/x"), platform="win32", version=(3, 10, 0), system=system
+    )
+    assert [fact.name for fact in facts] == ["python", "platform", "git", "rg", "sandbox", "HARNESS_HOME", "keys"]
+    assert all(fact.hint for fact in facts)
+    assert all("\n" not in text for fact in facts for text in dataclasses.astuple(fact))
