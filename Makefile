@@ -1,0 +1,89 @@
+# One page of targets. Each makes .venv when it is missing or stale; with a fresh one nothing needs the network.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+MUST_BE_WHOLE := harness/redaction/*,harness/journal/*,harness/rules/*,harness/command/*
+
+.DEFAULT_GOAL := help
+.PHONY: help qualify test test-all bench format lock check-lock clean venv
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
+
+qualify: venv ## install the control plane, run the bundled scenarios with their scripts, write a report
+	$(BIN)/harness plane install loopx==0.4.8
+	$(BIN)/harness run
+
+test: venv ## style, types and the fast tests with their coverage
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/coverage erase
+	$(BIN)/pytest -n auto -m "not slow" --cov --cov-branch --cov-report=term --cov-fail-under=95
+	$(BIN)/coverage report --fail-under=100 --include="$(MUST_BE_WHOLE)"
+
+test-all: venv ## the slow suites: kill matrix, escapes, oracle-size, browser, bench
+	$(BIN)/pytest -n auto -m slow
+
+bench: venv ## speed, as ratios inside one run
+	$(BIN)/pytest -m slow -s tests/bench
+
+format: venv ## rewrite the sources in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## resolve requirements.lock anew (needs uv)
+	uv pip compile --universal --generate-hashes --python-version 3.11 --group dev pyproject.toml --output-file requirements.lock
+
+check-lock: export PROGRAM = $(CHECK_LOCK)
+check-lock: venv ## the lock pins everything that pyproject.toml asks for, with hashes, and it is what is installed
+	$(BIN)/python -c "$$PROGRAM"
+	$(BIN)/python -m pip check
+
+clean: ## remove .venv, caches and what tests installed; not the reports
+	chmod -R u+w .stamp 2>/dev/null || true
+	rm -rf $(VENV) .stamp .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+venv: export PROGRAM = $(STAMP)
+venv:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo 'harness needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...' >&2; exit 4; }
+	@wanted="$$("$(PYTHON)" -c "$$PROGRAM" requirements.lock pyproject.toml)"; \
+	if [ "$$(cat $(VENV)/stamp 2>/dev/null)" != "$$wanted" ]; then \
+	  echo "making $(VENV) ..." \
+	  && rm -rf $(VENV) \
+	  && "$(PYTHON)" -m venv $(VENV) \
+	  && $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock \
+	  && $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e . \
+	  && echo "$$wanted" >$(VENV)/stamp; \
+	fi
+
+# A virtual environment belongs to its place, its interpreter and what was asked for.
+define STAMP
+import hashlib, os, sys
+seen = hashlib.sha256(f"{os.getcwd()}|{os.path.realpath(sys.base_prefix)}|{sys.version}".encode())
+for path in sys.argv[1:]:
+    seen.update(open(path, "rb").read())
+print(seen.hexdigest())
+endef
+
+define CHECK_LOCK
+import re, sys, tomllib
+from importlib.metadata import version
+from packaging.requirements import Requirement
+project = tomllib.load(open("pyproject.toml", "rb"))
+asked = [Requirement(line) for line in project["project"]["dependencies"] + project["dependency-groups"]["dev"]]
+blocks = re.split(r"\n(?=[A-Za-z0-9])", open("requirements.lock").read())
+pins = {m[1].lower(): (m[2], "--hash=sha256:" in b) for b in blocks if (m := re.match(r"([A-Za-z0-9._-]+)==([^ \\;]+)", b))}
+wrong = [f"{r}: the lock has {pins.get(r.name.lower(), ('nothing', 0))[0]}" for r in asked
+         if r.name.lower() not in pins or not r.specifier.contains(pins[r.name.lower()][0])]
+wrong += [f"{name}: no hash" for name, (_, hashed) in pins.items() if not hashed]
+wrong += [f"{r.name}: {version(r.name)} is installed" for r in asked
+          if r.name.lower() in pins and version(r.name) != pins[r.name.lower()][0]]
+sys.exit("\n".join([*wrong, "type: make lock"]) if wrong else 0)
+endef

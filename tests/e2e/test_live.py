@@ -1,0 +1,114 @@
+"""A live model over real HTTP drives the real control plane through the same loop."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from chat_server import call, serving, text
+from command_line import CommandLine
+from pydantic import JsonValue
+
+pytestmark = pytest.mark.plane
+
+
+def last_message(body: dict[str, JsonValue]) -> tuple[str, str]:
+    """Role and text of the newest message."""
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    newest = messages[-1]
+    assert isinstance(newest, dict)
+    return str(newest["role"]), str(newest["content"])
+
+
+class Follower:
+    """Does what a model that follows the projection does, from nothing but what it is shown."""
+
+    def __init__(self) -> None:
+        self.reentry: list[str] = []
+
+    def __call__(self, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        role, shown = last_message(body)
+        messages = body["messages"]
+        assert isinstance(messages, list)
+        name = f"call-{len(messages)}"
+        if role == "user":
+            found = re.search(r"loopx [^`\n]*quota should-run[^`\n]*", shown)
+            assert found is not None
+            return call(found[0], name)
+        if '"next_task_action"' in shown:
+            contract = json.loads(shown)["interaction_contract"]
+            self.reentry = contract["cli_channel"]["next_cli_actions"]
+            return call(f"cat {contract['agent_channel']['next_task_action']['target_ref']}", name)
+        return call(self.reentry[0], name)
+
+
+def run(line: CommandLine, url: str, *more: str) -> tuple[int, dict[str, JsonValue], Path]:
+    """Exit code, receipt and run folder."""
+    out = line.folder / "out"
+    done = line.run(
+        "run",
+        "loopx/capability-repair",
+        "--actor",
+        f"openai-compatible/toy-1@{url}",
+        "--yes-spend",
+        "--format",
+        "jsonl",
+        "--out",
+        str(out),
+        *more,
+    )
+    assert done.stderr == b"", done.stderr
+    return done.returncode, json.loads(done.stdout), out
+
+
+def test_a_model_that_follows_the_projection_passes(line: CommandLine) -> None:
+    with serving(Follower()) as server:
+        code, receipt, out = run(line, server.url, "--set", "temperature=0", "--set", "max_output_tokens=500")
+    assert (code, receipt["verdict"], receipt["failure_code"]) == (0, "pass", None)
+    assert server.bodies[0]["temperature"] == 0
+    assert server.bodies[0]["max_tokens"] == 500
+    log = json.loads((out / "run.jsonl").read_text(encoding="utf-8"))
+    assert [row["usage"]["input_tokens"] for row in log["attempts"]] == [7, 7, 7]
+    assert log["attempts"][0]["model"] == "toy-1"
+    assert "127.0.0.1" not in (out / "receipts.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_model_that_only_talks_fails_and_the_run_itself_is_fine(line: CommandLine) -> None:
+    with serving(lambda _: text("All done!")) as server:
+        code, receipt, _ = run(line, server.url)
+    assert (code, receipt["verdict"], receipt["failure_code"]) == (0, "fail", "model_returned_without_tool_call")
+
+
+@pytest.mark.parametrize(
+    ("answer", "detail"),
+    [
+        ((401, b'{"error": {"message": "no"}}'), "auth"),
+        ((429, b'{"error": {"message": "slow down"}}'), "rate_limited"),
+        ((503, b"<html>busy</html>"), "server"),
+        ((200, b"<!doctype html><title>login</title>"), "protocol"),
+        ((200, b""), "protocol"),
+    ],
+    ids=["401", "429", "503", "html", "nothing"],
+)
+def test_an_outage_is_one_receipt_and_not_judged(line: CommandLine, answer: tuple[int, bytes], detail: str) -> None:
+    with serving(lambda _: answer) as server:
+        code, receipt, _ = run(line, server.url)
+    assert (code, receipt["verdict"], receipt["cause"]) == (2, "not_judged", "provider")
+    outcome = receipt["outcome"]
+    assert isinstance(outcome, dict)
+    assert (outcome["reason"], outcome["detail"]) == ("model_error", detail)
+
+
+def test_a_refused_port_is_one_receipt_and_not_judged(line: CommandLine) -> None:
+    with serving(lambda _: text("")) as server:
+        url = server.url
+    code, receipt, _ = run(line, url)
+    outcome = receipt["outcome"]
+    assert isinstance(outcome, dict)
+    assert (code, outcome["detail"]) == (2, "transport")
+    counters = receipt["counters"]
+    assert isinstance(counters, dict)
+    assert counters["model_turns"] == 0
