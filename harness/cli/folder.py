@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
+from pathlib import Path
 
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
@@ -70,9 +71,10 @@ def chosen_reporters(known: Mapping[str, Reporter], names: Sequence[str]) -> tup
     return tuple(known[name] for name in (dict.fromkeys(names) or known))
 
 
-def summary(view: RunView, *, width: int, color: bool) -> str:
-    """What the terminal shows of a run. ``width`` in columns."""
-    text: str = catalog.module("reporters", "terminal").summary(view, width=width, color=color)
+def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Collection[str]) -> str:
+    """What the terminal shows of a run. ``width`` in columns; ``written`` are names of reports in ``folder``."""
+    terminal = catalog.module("reporters", "terminal")
+    text: str = terminal.summary(view, width=width, color=color, folder=str(folder), written=written)
     return text
 
 

@@ -65,7 +65,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     folder = order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(jobs, order.options, run_id=run_id, created_at=timestamp(clock))
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
-    with RunStore(folder, manifest, guard) as store:
+    # what a live model said is paid for: it survives a power cut too; a script is simply played again
+    sync = any(job.actor.identity.kind == "live" for job in jobs)
+    with RunStore(folder, manifest, guard, sync=sync) as store:
         with _finished(store, clock):
             end = _episodes(settings, jobs, order, store)
         view = read_run(folder)
@@ -114,8 +116,8 @@ def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Orde
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
     if order.form == "text":
-        say(summary(view, width=width(), color=colored(settings.environ)))
-        say(f"run folder: {folder}")
+        written = [reporter.filename for reporter in order.reporters]
+        say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
         for entry in view.log:
             if entry.workspace is not None:
                 say(f"workspace kept: {entry.workspace}")

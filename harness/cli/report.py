@@ -40,7 +40,10 @@ def report(folder: Path, names: tuple[str, ...], out: Path | None) -> ExitCode:
     if out is None:
         for reporter in reporters:
             _write(folder / reporter.filename, reporter.render(view))
-        say(summary(view, width=width(), color=colored(settings.environ)))
+        written = [
+            reporter.filename for reporter in wiring.reporters().values() if (folder / reporter.filename).is_file()
+        ]
+        say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
         say("\n".join(f"written: {folder / reporter.filename}" for reporter in reporters))
         return ExitCode.PASSED
     text = _only(reporters, names).render(view)

@@ -10,8 +10,10 @@ from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, SetupRejectedError
-from harness.journal import Journal
+from harness.journal import Journal, MemorySpool
+from harness.receipt import line
 from harness.schema.outcome import Outcome
+from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Closed
 from harness.schema.run import EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
@@ -19,30 +21,34 @@ from harness.schema.trace import EpisodeTrace
 __all__ = ["run"]
 
 
-def run(parts: EpisodeParts) -> tuple[EpisodeResult, EpisodeTrace | None]:
+def run(
+    parts: EpisodeParts, journal: Journal | None = None, spool: MemorySpool | None = None
+) -> tuple[EpisodeResult, EpisodeTrace | None]:
     """Run one episode to one of the endings of the closed taxonomy; always a receipt, always a clean workspace.
 
-    The trace is None where the episode could not be opened. Raises only what is no ending of an episode: bad input
-    (InputError), an interruption, or a bug.
+    With the journal and spool of an episode that is closed already, its stored receipt is returned: nothing is
+    built, asked or run, whatever has changed since (runner specification E4). The trace is None where the episode
+    was not played or could not be opened. Raises only what is no ending of an episode: bad input (InputError), an
+    interruption, or a bug.
     """
+    journal, spool = journal or Journal(), spool or MemorySpool()
     started, began = parts.clock.now(), parts.clock.monotonic()
-    journal = Journal()
     problem: str | None = None
     world: World | None = None
+    receipt = _stored(journal, spool)
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
-        try:
-            world = open_world(parts, journal, stack)
-            outcome = _turns(world)
-        except SetupRejectedError as error:
-            problem = str(error)
-            outcome = Outcome(status="rejected", reason="setup_rejected")
-        except ControlPlaneError as error:
-            problem = str(error)
-            outcome = Outcome(status="failed", reason="tool_error", detail="control_plane")
-        journal.append(Closed(outcome=outcome))
-        receipt = close(parts, journal, world, outcome)
-        journal.append(Acknowledged(receipt=receipt.key))
+        if receipt is None:
+            try:
+                world = open_world(parts, journal, spool, stack)
+                outcome = _turns(world)
+            except SetupRejectedError as error:
+                problem = str(error)
+                outcome = Outcome(status="rejected", reason="setup_rejected")
+            except ControlPlaneError as error:
+                problem = str(error)
+                outcome = Outcome(status="failed", reason="tool_error", detail="control_plane")
+            receipt = _closed(parts, journal, spool, world, outcome)
         log = RunLogEntry(
             key=receipt.key,
             started_at=started.isoformat(timespec="milliseconds"),
@@ -56,6 +62,22 @@ def run(parts: EpisodeParts) -> tuple[EpisodeResult, EpisodeTrace | None]:
         )
         trace = _trace(world) if world else None
     return EpisodeResult(receipt=receipt, log=log), trace
+
+
+def _stored(journal: Journal, spool: MemorySpool) -> Receipt | None:
+    """The receipt of an episode that is over and was published."""
+    digest = journal.state.acknowledged
+    return None if digest is None else Receipt.model_validate_json(spool.get(digest))
+
+
+def _closed(
+    parts: EpisodeParts, journal: Journal, spool: MemorySpool, world: World | None, outcome: Outcome
+) -> Receipt:
+    journal.append(Closed(outcome=outcome))
+    receipt = close(parts, journal, world, outcome)
+    spool.purge()
+    journal.append(Acknowledged(receipt=spool.put(line(receipt).encode("utf-8"))))
+    return receipt
 
 
 def _turns(world: World) -> Outcome:

@@ -73,7 +73,7 @@ def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, Gram
     }
 
 
-def open_world(parts: EpisodeParts, journal: Journal, stack: ExitStack) -> World:
+def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack: ExitStack) -> World:
     """Build the world and freeze the definition. Raises SetupRejectedError; ``stack`` undoes what was made."""
     job = parts.job
     raw = job.loaded.scenario
@@ -111,7 +111,7 @@ def open_world(parts: EpisodeParts, journal: Journal, stack: ExitStack) -> World
     world = World(
         parts=parts,
         journal=journal,
-        spool=MemorySpool(),
+        spool=spool,
         bounds=bounds,
         scenario=scenario,
         workspace=workspace,

@@ -93,6 +93,8 @@ class Link:
             try:
                 self._send(data)
             except BrokenPipeError:
+                # The reader may not have seen the end yet; whoever asks next must not be sent here again.
+                self._alive = False
                 self._waiting.pop(number, None)
                 raise LinkLostError(delivered=False) from None
         try:

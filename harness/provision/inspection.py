@@ -15,7 +15,19 @@ from harness.provision.wheel import record_hash, recorded
 from harness.schema.base import Frozen
 from harness.schema.process import PlaneIdentity
 
-__all__ = ["MARKER", "Marker", "ensure_layout", "find", "installed", "packages", "tree_digest", "verify"]
+__all__ = [
+    "MARKER",
+    "SKIPPED_PARTS",
+    "Marker",
+    "ensure_layout",
+    "find",
+    "installed",
+    "packages",
+    "read_marker",
+    "tree_digest",
+    "verify",
+    "write_marker",
+]
 
 #: Written last; without it there is no installation.
 MARKER = "installed.json"

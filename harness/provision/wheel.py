@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from harness.errors import ProvisionError
 
-__all__ = ["WheelFacts", "file_sha256", "read_wheel", "recorded", "unpack"]
+__all__ = ["WheelFacts", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
 
 
 @dataclass(frozen=True, slots=True)

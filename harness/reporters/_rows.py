@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
-from harness.schema.receipt import Finding, Receipt
+from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.verdict import Verdict
 
 __all__ = [
-    "CHECK_WORDS",
     "VERDICT_WORDS",
     "Episode",
     "counts",
     "episodes",
-    "evidence",
     "headline",
+    "kinds_in_runs",
     "not_run",
     "plain",
     "steps_in_short",
@@ -30,17 +29,6 @@ VERDICT_WORDS: dict[Verdict, str] = {
     "fail": "failed",
     "not_judged": "not judged",
     "pending": "pending",
-}
-
-#: What each check of a finding is about.
-CHECK_WORDS = {
-    "order": "a call that the rules refuse here",
-    "answer": "the answer",
-    "content": "the content that was shown",
-    "execution": "the call did not succeed",
-    "silence": "the actor stopped calling here",
-    "boundary": "the workspace changed where it must not",
-    "outcome": "how the loop ended",
 }
 
 
@@ -98,25 +86,19 @@ def headline(view: RunView) -> str:
     return ", ".join([f"{found['pass']} of {total} passed", *told])
 
 
+def kinds_in_runs(receipt: Receipt) -> tuple[tuple[str, bool, int], ...]:
+    """Neighbouring steps of one sort: their kind, whether a rule was broken, how many they are."""
+    sorts = [(step.kind or "no kind", step.code is not None) for step in receipt.steps]
+    return tuple((kind, broke, len(list(group))) for (kind, broke), group in groupby(sorts))
+
+
 def steps_in_short(receipt: Receipt) -> str:
     """The kinds in order, repetitions counted, the step that broke a rule marked: ``clock x2 → quota ✗``."""
-    told = [f"{step.kind or 'no kind'}{' ✗' if step.code else ''}" for step in receipt.steps]
-    runs = [(text, len(list(group))) for text, group in groupby(told)]
-    return " → ".join(text if times == 1 else f"{text} x{times}" for text, times in runs) or "no call"
-
-
-def evidence(receipt: Receipt, finding: Finding) -> tuple[str, ...]:
-    """A finding in lines: where it is and what it is, what was expected, what was there."""
-    step = next((step for step in receipt.steps if step.ordinal == finding.step), None)
-    where = f"step {step.ordinal}, {step.kind or 'no kind'}: " if step is not None else ""
-    at = f" at {finding.pointer or '/'}" if finding.pointer is not None else ""
-    code = "" if finding.code == receipt.failure_code else f" ({finding.code})"
-    told = [f"{where}{CHECK_WORDS[finding.check]}{at}{code}"]
-    if finding.expected is not None:
-        told.append(f"expected {finding.expected}")
-    if finding.got is not None:
-        told.append(f"got      {finding.got}")
-    return tuple(told)
+    runs = [
+        f"{kind}{' ✗' if broke else ''}{f' x{times}' if times > 1 else ''}"
+        for kind, broke, times in kinds_in_runs(receipt)
+    ]
+    return " → ".join(runs) or "no call"
 
 
 def plain(text: str) -> str:

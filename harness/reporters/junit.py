@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from harness.ports import Reporter
-from harness.reporters._rows import Episode, episodes, evidence, not_run, plain, steps_in_short
+from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._rows import Episode, episodes, not_run, plain, steps_in_short
 from harness.schema.run import PlannedEpisode, RunView
 
 __all__ = ["JunitReporter", "build"]
@@ -81,14 +82,21 @@ def _case(suite: ET.Element, row: Episode) -> None:
     if receipt.verdict == "pass":
         return
     tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[receipt.verdict]
-    problem = ET.SubElement(case, tag, message=plain(receipt.failure_code or receipt.outcome.name))
+    problem = ET.SubElement(case, tag, message=plain(_message(row)))
     if receipt.verdict != "pending":
         problem.set("type", receipt.cause or "unknown")
-    lines = [line for finding in receipt.findings for line in evidence(receipt, finding)]
+    lines = [line for piece in told(row) for line in evidence(piece)]
     lines += [f"not allowed: {change.path}" for change in receipt.boundary.changes if not change.allowed]
-    if row.log is not None and row.log.problem:
-        lines.insert(0, row.log.problem)
-    problem.text = "\n".join(plain(line) for line in (receipt.outcome.name, *lines))
+    problem.text = "\n".join(plain(line) for line in (ending(receipt), *lines))
+
+
+def _message(row: Episode) -> str:
+    """What a build server shows in its list: the code, and what kind of outage it was."""
+    receipt = row.receipt
+    if receipt.failure_code is None:
+        return ending(receipt)
+    outage = receipt.outcome.detail if receipt.cause == "provider" else None
+    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
 
 
 def _class(scenario: str) -> str:

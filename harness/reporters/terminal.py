@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from io import StringIO
 
 from rich.console import Console
@@ -12,17 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.ports import Reporter
-from harness.reporters._rows import (
-    VERDICT_WORDS,
-    Episode,
-    counts,
-    episodes,
-    evidence,
-    headline,
-    not_run,
-    plain,
-    steps_in_short,
-)
+from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._rows import VERDICT_WORDS, Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -30,8 +23,39 @@ __all__ = ["TerminalReporter", "build", "summary"]
 
 #: From this width on, every fact has a column of its own.
 _WIDE = 110
+#: Up to so many episodes each is told by itself.
+_LISTED = 60
+_TITLES: dict[str, Verdict] = {
+    "Failed": "fail",
+    "Not judged (says nothing about the actor)": "not_judged",
+    "Pending": "pending",
+}
+#: Files of a run folder, the first to look at first.
+_FILES = {
+    "report.html": "every step, the drawn rules and the path taken; opens offline",
+    "receipts.jsonl": "the evidence, one episode a line, in the order of the plan",
+    "run.jsonl": "times, model calls and problems",
+    "junit.xml": "for the build server",
+    "summary.txt": "this text",
+}
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
 _NARROWEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Episodes that are told as one; never empty."""
+
+    rows: tuple[Episode, ...]
+
+    @property
+    def first(self) -> Episode:
+        return self.rows[0]
+
+    @property
+    def seconds(self) -> float:
+        """On average."""
+        return sum(row.seconds for row in self.rows) / len(self.rows)
 
 
 class TerminalReporter:
@@ -50,8 +74,12 @@ def build() -> Reporter:
     return TerminalReporter()
 
 
-def summary(view: RunView, *, width: int, color: bool) -> str:
-    """The run in ``width`` columns (at least 40); nothing is cut off, long cells fold. Without a final newline."""
+def summary(view: RunView, *, width: int, color: bool, folder: str = "", written: Collection[str] = ()) -> str:
+    """The run in ``width`` columns (at least 40), without a final newline.
+
+    Nothing is cut off: long cells fold; what is meant to be copied stays on one line, however long. ``written`` are
+    the names of the reports in ``folder``. Above 60 episodes those that ended alike are told together.
+    """
     out = StringIO()
     console = Console(
         file=out,
@@ -66,20 +94,30 @@ def summary(view: RunView, *, width: int, color: bool) -> str:
         highlight=False,
     )
     rows = episodes(view)
+    many = len(rows) > _LISTED
+    groups = _grouped(rows, many=many)
     _counts(console, view, rows)
     if rows:
         console.print()
-        console.print(_wide(rows) if console.width >= _WIDE else _narrow(rows))
-    _problems(console, "Failed", [row for row in rows if row.receipt.verdict == "fail"])
-    _problems(console, "Not judged (says nothing about the actor)", _of(rows, "not_judged"))
-    _problems(console, "Pending", _of(rows, "pending"))
+        console.print(_table(groups, wide=console.width >= _WIDE, many=many))
+    for title, verdict in _TITLES.items():
+        _problems(console, title, [group for group in groups if group.first.receipt.verdict == verdict])
     _rest(console, view)
-    _next(console, view, rows)
+    _next(console, view, rows, folder, written)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
 
 
-def _of(rows: Iterable[Episode], verdict: Verdict) -> list[Episode]:
-    return [row for row in rows if row.receipt.verdict == verdict]
+def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
+    """Every episode by itself; of many, those of one scenario, actor and ending together."""
+    if not many:
+        return [_Group((row,)) for row in rows]
+    found: dict[tuple[str, ...], list[Episode]] = {}
+    for row in rows:
+        receipt = row.receipt
+        sort = (receipt.scenario, receipt.actor.ref, receipt.verdict, receipt.failure_code or "", ending(receipt))
+        found.setdefault(sort, []).append(row)
+    place = {scenario: number for number, scenario in enumerate(dict.fromkeys(sort[0] for sort in found))}
+    return [_Group(tuple(found[sort])) for sort in sorted(found, key=lambda sort: place[sort[0]])]
 
 
 def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
@@ -94,66 +132,57 @@ def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
     console.print(Text(plain(f"{told} in episodes"), style="dim"))
 
 
-def _wide(rows: Iterable[Episode]) -> Table:
-    table = Table(show_edge=False, pad_edge=False, header_style="bold", show_lines=True)
+def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
+    table = Table(box=None, show_header=wide, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("times" if many else "", justify="right", no_wrap=True, style="dim")
     table.add_column("verdict", no_wrap=True)
-    for heading in ("scenario, actor", "code, outcome", "steps"):
+    for heading in ("actor", "code or outcome", "steps") if wide else ("",):
         table.add_column(heading, overflow="fold")
-    table.add_column("seconds", justify="right", no_wrap=True)
-    for row in rows:
-        receipt = row.receipt
-        table.add_row(
-            _verdict(row),
-            _stacked(receipt.scenario, row.actor),
-            _stacked(receipt.failure_code or "", receipt.outcome.name),
-            _stacked(steps_in_short(receipt)),
-            f"{row.seconds:.2f}",
-        )
+    if wide:
+        table.add_column("seconds", justify="right", no_wrap=True)
+    scenario = ""
+    for group in groups:
+        receipt = group.first.receipt
+        if receipt.scenario != scenario:
+            scenario = receipt.scenario
+            table.add_row("", "", Text(plain(scenario), style="bold", overflow="fold"))
+        number = f"{len(group.rows)} x" if many else f"{group.first.number}."
+        actor = receipt.actor.ref if many else group.first.actor
+        seconds, steps = f"{group.seconds:.2f}", steps_in_short(receipt)
+        verdict = Text(VERDICT_WORDS[receipt.verdict], style=_STYLES[receipt.verdict])
+        if wide:
+            table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
+        else:
+            table.add_row(number, verdict, _cell(f"{actor}, {seconds} s", _code(receipt), steps))
     return table
 
 
-def _narrow(rows: Iterable[Episode]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for row in rows:
-        receipt = row.receipt
-        outcome = receipt.outcome.name
-        table.add_row(
-            _verdict(row),
-            _stacked(
-                receipt.scenario,
-                f"{row.actor}, {row.seconds:.2f} s",
-                f"{receipt.failure_code} ({outcome})" if receipt.failure_code else outcome,
-                steps_in_short(receipt),
-            ),
-        )
-    return table
-
-
-def _stacked(*texts: str) -> Text:
+def _cell(*texts: str) -> Text:
     return Text("\n".join(plain(text) for text in texts if text), overflow="fold")
 
 
-def _verdict(row: Episode) -> Text:
-    verdict = row.receipt.verdict
-    return Text(VERDICT_WORDS[verdict], style=_STYLES[verdict])
+def _code(receipt: Receipt) -> str:
+    """The code with the sort of an outage; an ending that has no code is told as it is, a pass needs no words."""
+    if receipt.failure_code is None:
+        return "" if receipt.verdict == "pass" else ending(receipt)
+    outage = receipt.outcome.detail if receipt.cause == "provider" else None
+    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
 
 
-def _problems(console: Console, title: str, rows: list[Episode]) -> None:
-    if not rows:
+def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
+    if not groups:
         return
     console.print()
     console.print(Text(title, style="bold"))
-    for row in rows:
-        receipt = row.receipt
+    for group in groups:
+        receipt = group.first.receipt
+        times = "" if len(group.rows) == 1 else f" (the first of {len(group.rows)} that ended so)"
+        head = f"{group.first.number}. {receipt.scenario}, {group.first.actor}{times}"
+        console.print(Text(plain(head), style=_STYLES[receipt.verdict], overflow="fold"))
         cause = f", cause: {receipt.cause}" if receipt.cause else ""
-        console.print(Text(plain(f"{row.number}. {receipt.scenario}, {row.actor}"), style=_STYLES[receipt.verdict]))
-        _indented(console, f"{receipt.failure_code or 'no code'} ({receipt.outcome.name}{cause})", 3)
-        if row.log is not None and row.log.problem:
-            _indented(console, row.log.problem, 3)
-        for finding in receipt.findings:
-            first, *rest = evidence(receipt, finding)
+        _indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)
+        for piece in told(group.first):
+            first, *rest = evidence(piece)
             _indented(console, first, 3)
             for line in rest:
                 _indented(console, line, 6)
@@ -168,23 +197,31 @@ def _rest(console: Console, view: RunView) -> None:
         return
     console.print()
     console.print(Text("Not run", style="bold"))
-    for place in empty:
+    for place in empty[:_LISTED]:
         _indented(console, f"{place.scenario}, {place.actor}, trial {place.trial}", 3)
+    if len(empty) > _LISTED:
+        _indented(console, f"and {len(empty) - _LISTED} more", 3)
 
 
-def _next(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
+def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: str, written: Collection[str]) -> None:
+    """``written`` are the names of reports that are there."""
     console.print()
-    console.print(Text("Look next", style="bold"))
-    _indented(console, "report.html     every step, the drawn rules and the path taken; opens offline", 3)
-    _indented(console, "receipts.jsonl  the evidence, one episode a line, in the order of the plan", 3)
-    _indented(console, "run.jsonl       times, calls and problems; junit.xml is for the build server", 3)
+    if view.manifest.state != "complete":
+        console.print(Text(f"The run is {view.manifest.state}: what was finished is kept.", style="bold"))
+    _whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
+    always = {name: about for name, about in _FILES.items() if name.endswith(".jsonl") or name in written}
+    for name, about in always.items():
+        _indented(console, f"{name:<16}{about}", 3)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         again = shlex.join(["harness", "run", failed.scenario, "--actor", failed.actor.ref, "--keep-workspace"])
         _indented(console, "the first failure once more, its workspace kept:", 3)
-        _indented(console, again, 6)
-    if view.manifest.state != "complete":
-        _indented(console, f"the run is {view.manifest.state}: what was finished is kept", 3)
+        _whole(console, Text(f"      {plain(again)}"))
+
+
+def _whole(console: Console, text: Text) -> None:
+    """On one line, however long: what is copied from a terminal must not be broken."""
+    console.print(text, soft_wrap=True)
 
 
 def _indented(console: Console, text: str, columns: int) -> None:

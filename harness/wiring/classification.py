@@ -10,7 +10,7 @@ from harness import command, rules
 from harness.clock import SystemClock
 from harness.episode import World, open_world
 from harness.errors import CatalogError, ScriptExhaustedError, SetupRejectedError
-from harness.journal import Journal
+from harness.journal import Journal, MemorySpool
 from harness.rules import RuleState
 from harness.schema.base import JsonValue
 from harness.schema.command import ParsedCommand
@@ -47,7 +47,7 @@ def classifier(
     spec = actor_specs(place, "script", loaded, ())[0]
     job = EpisodeJob(loaded=loaded, actor=spec, plane=plane_identity(place, loaded.scenario.plane))
     with Session(place) as session, ExitStack() as stack:
-        world = open_world(session.parts(job, clock=SystemClock()), Journal(), stack)
+        world = open_world(session.parts(job, clock=SystemClock()), Journal(), MemorySpool(), stack)
         yield lambda text: _classify(world, state, text)
 
 

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from shutil import which
 from types import TracebackType
 from typing import Protocol, Self
 
 from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import EpisodeParts
+from harness.errors import EnvironmentProblem
 from harness.ports import Clock, Executor
 from harness.provision import InstalledPlane
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -83,6 +85,10 @@ class Session:
     def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
         """The live objects for one job. Raises InputError for a key or a plane that is not there."""
         plane = installed_plane(self._place, job.plane.ref)
+        if job.loaded.scenario.workspace.git and which("git", path=self._place.search_path) is None:
+            raise EnvironmentProblem(
+                f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
+            )
         return EpisodeParts(
             job=job,
             actor=open_actor(self._place, job.actor, self._transports),

@@ -100,14 +100,14 @@ def _environment(plane_home: Path, tmp_path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _running(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run of many real episodes, after its first receipt."""
+def _running(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of many real episodes, after its first receipt; unbuffered, so that no later receipt is swallowed."""
     argv = (sys.executable, "-m", "harness", "run", "loopx/*", "--trials", "200", "--format", "jsonl", "--out", "out")
     with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env=environment, cwd=tmp_path
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith('{"')
+        assert process.stdout.readline().startswith(b'{"')
         try:
             yield process
         finally:
@@ -127,7 +127,7 @@ def test_a_stopped_run_keeps_what_was_finished_and_leaves_nothing_behind(
         code = process.returncode
 
     assert code == 130
-    assert "Traceback" not in err
+    assert b"Traceback" not in err
     view = read_run(tmp_path / "out")
     assert view.manifest.state == "interrupted"
     assert len(view.receipts) == 1 + len(out.splitlines()) < 400

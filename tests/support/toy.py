@@ -11,6 +11,7 @@ from harness import catalog
 from harness.clock import FakeClock
 from harness.episode import EpisodeParts, run
 from harness.errors import ControlPlaneError
+from harness.journal import Journal, MemorySpool
 from harness.ports import Actor, ControlPlane, Executor, TurnContext
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
@@ -202,6 +203,8 @@ class Stage:
         host_denied: frozenset[str] = frozenset(),
         options: EpisodeOptions = EpisodeOptions(),  # noqa: B008  (frozen)
         broken_plane: bool = False,
+        journal: Journal | None = None,
+        spool: MemorySpool | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -234,5 +237,5 @@ class Stage:
             host_denied=host_denied,
             temporary=self.temporary,
         )
-        result, trace = run(parts)
+        result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from toy import ReplyActor, Stage, answer, completed
 
+from harness.journal import Journal, MemorySpool, fold, verify
 from harness.schema.base import JsonValue
 from harness.schema.process import Completed
 from harness.schema.run import EpisodeOptions
@@ -96,3 +97,39 @@ def test_the_definition_covers_the_prompt_and_nothing_that_moves(stage: Stage) -
     assert first == second
     other = stage.play(says=lambda w, a: completed('{"text": "Good evening"}') if a == ("greet",) else answer(w, a))
     assert other.receipt.definition_digest != first.definition_digest
+
+
+def test_a_closed_episode_is_returned_as_it_was_and_nothing_is_asked(stage: Stage) -> None:
+    """Runner specification cases 4 and 5: also after the prompt has changed."""
+    journal, spool = Journal(), MemorySpool()
+    first = stage.play(journal=journal, spool=spool)
+    records = journal.records
+    actor = ReplyActor([])
+    again = stage.play(actor=actor, journal=journal, spool=spool, change={"prompt": {"user": "Something else."}})
+    assert again.receipt == first.receipt
+    assert (actor.requests, again.plane) == ([], [])
+    assert journal.records == records
+
+
+def test_the_journal_of_an_episode_is_whole_and_its_own_fold(stage: Stage) -> None:
+    journal = Journal()
+    stage.play(journal=journal)
+    assert verify(journal.records) is None
+    assert fold(journal.records) == journal.state
+    kinds = [record.payload.kind for record in journal.records]
+    assert kinds[0] == "opened"
+    assert kinds[-2:] == ["closed", "acknowledged"]
+
+
+def test_a_spool_keeps_no_text_of_the_episode_after_its_end(stage: Stage) -> None:
+    spool = MemorySpool()
+    stage.play(spool=spool)
+    assert repr(spool) == "<MemorySpool: 1 texts>"
+
+
+def test_records_hold_no_text_of_prompt_command_or_answer(stage: Stage) -> None:
+    journal = Journal()
+    stage.play(journal=journal)
+    written = "".join(record.model_dump_json() for record in journal.records)
+    for text in ("Good morning", "toy ask plane", "cat notes", str(stage.temporary)):
+        assert text not in written

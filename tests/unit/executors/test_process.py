@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -186,12 +187,11 @@ def test_closing_ends_what_still_runs(tmp_path: Path) -> None:
 
 
 def test_killed_server_is_replaced_for_the_next_command() -> None:
-    executor = ProcessExecutor()
-    parent = int(executor.run(command("sh", "-c", "ps -o ppid= -p $PPID")).stdout)
-    os.kill(parent, signal.SIGKILL)
-    assert gone_or_zombie(parent)
-    assert executor.run(command("echo", "again")).stdout == b"again\n"
-    executor.close()
+    with closing(ProcessExecutor()) as executor:
+        parent = int(executor.run(command("sh", "-c", "ps -o ppid= -p $PPID")).stdout)
+        os.kill(parent, signal.SIGKILL)
+        assert gone_or_zombie(parent)
+        assert executor.run(command("echo", "again")).stdout == b"again\n"
 
 
 def gone_or_zombie(pid: int) -> bool:

@@ -38,6 +38,7 @@ BOX = Box()
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="A program. " * 20)
     parser.add_argument("--state", default=str(STATE), help=f"by default {STATE}, " + "words " * 30)
+    parser.add_argument("--asked", default=os.environ.get("ASKED_WHILE_BUILDING"))
     sub = parser.add_subparsers(dest="command", required=True)
     for name in ("say", "facts", "home", "crash", "chain", "exit", "text", "none", "thread", "late", "hang", "die",
                  "kill-parent", "bad-output", "random", "pid", "environment", "read"):
@@ -58,7 +59,7 @@ def do_facts(a):
     print(sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering, sys.stderr.encoding, sys.stderr.errors)
     print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGPIPE), signal.getsignal(signal.SIGCHLD))
     print(os.getsid(0) == os.getpid(), sorted(os.listdir("/proc/self/fd"))[:3], sys.flags, threading.active_count())
-def do_home(a): print(a.state, place("x"), Box.folder, BOX.items, Path.home(), os.path.expanduser("~/y"))
+def do_home(a): print(a.state, a.asked, place("x"), Box.folder, BOX.items, Path.home(), os.path.expanduser("~/y"))
 def do_crash(a): return {}["no such key"]
 def do_chain(a):
     try: do_crash(a)
@@ -177,6 +178,7 @@ PARITY: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
     (("facts", "--", "-x"), {}),
     (("home",), {}),
     (("home",), {"home": "another hömé"}),
+    (("home",), {"home": "another hömé", "ASKED_WHILE_BUILDING": "yes"}),
     (("--state", "given", "home"), {"home": "third"}),
     (("crash",), {}),
     (("chain",), {}),

@@ -1,0 +1,49 @@
+"""What the environment says, and nothing that may not be shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import wiring
+from harness.errors import CatalogError
+
+
+def test_the_users_scenarios_come_before_the_bundled_ones(tmp_path: Path) -> None:
+    place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
+    assert place.search[0] == tmp_path / "scenarios"
+    bundled = wiring.scenarios(place)["loopx/selected-todo"]
+    own = tmp_path / "scenarios" / "loopx"
+    own.mkdir(parents=True)
+    (own / "selected-todo.toml").write_bytes(bundled.read_bytes())
+    assert wiring.scenarios(place)["loopx/selected-todo"] == own / "selected-todo.toml"
+    assert "loopx/capability-repair" in wiring.scenarios(place)
+
+
+def test_a_scenario_may_be_named_by_its_file(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    path = wiring.scenarios(place)["loopx/selected-todo"]
+    assert wiring.load_scenario(place, str(path)) == wiring.load_scenario(place, "loopx/selected-todo")
+
+
+def test_an_unknown_scenario_lists_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="there are: loopx/capability-repair, loopx/selected-todo"):
+        wiring.load_scenario(wiring.settings({}, tmp_path), "loopx/nothing")
+
+
+def test_the_home_is_the_users_data_folder_unless_it_is_set(tmp_path: Path) -> None:
+    assert wiring.settings({"HARNESS_HOME": str(tmp_path / "x")}, tmp_path).home == tmp_path / "x"
+    assert wiring.settings({}, tmp_path).home.name == "harness"
+    assert wiring.settings({"HARNESS_HOME": ""}, tmp_path).home == wiring.settings({}, tmp_path).home
+
+
+def test_the_representation_of_settings_shows_no_variable(tmp_path: Path) -> None:
+    place = wiring.settings({"OPENAI_API_KEY": "sk-made-up-canary"}, tmp_path)
+    assert "canary" not in repr(place)
+
+
+def test_every_reporter_has_a_file_of_its_own() -> None:
+    found = wiring.reporters()
+    assert {"html", "junit", "terminal"} <= set(found)
+    assert len({reporter.filename for reporter in found.values()}) == len(found)

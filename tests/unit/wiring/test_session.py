@@ -1,0 +1,109 @@
+"""Plain values to plain values, over the real control plane."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from harness import wiring
+from harness.errors import CatalogError, EnvironmentProblem, PlaneMissingError, ProvisionError
+from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.wiring.places import Settings
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@pytest.fixture
+def place(plane_home: Path, tmp_path: Path) -> Settings:
+    """The installed control plane and an empty folder."""
+    return wiring.settings({"HARNESS_HOME": str(plane_home), "PATH": PATH}, tmp_path)
+
+
+def job(place: Settings, actor: str = "script", **options: object) -> EpisodeJob:
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, actor, loaded, ())
+    return EpisodeJob(
+        loaded=loaded,
+        actor=spec,
+        plane=wiring.plane_identity(place, loaded.scenario.plane),
+        options=EpisodeOptions.model_validate(options),
+    )
+
+
+@pytest.mark.plane
+def test_a_job_and_its_result_are_plain_picklable_values(place: Settings) -> None:
+    one = pickle.loads(pickle.dumps(job(place)))  # noqa: S301  (made here)
+    result = wiring.run_episode(one, place=place)
+    assert result.receipt.verdict == "pass"
+    assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301  (made here)
+
+
+@pytest.mark.plane
+def test_shadow_checks_are_counted_in_the_log_and_not_in_the_receipt(place: Settings) -> None:
+    plain = wiring.run_episode(job(place), place=place)
+    shadowed, trace = wiring.trace_episode(job(place, shadow_every=1), place=place)
+    assert shadowed.receipt == plain.receipt
+    assert (shadowed.log.shadow_checks, shadowed.log.shadow_differences) == (2, 0)
+    assert trace is not None
+    assert [step.proposal.kind for step in trace.steps] == ["quota_should_run", "selected_action"]
+
+
+@pytest.mark.plane
+def test_a_cancelled_session_ends_its_episodes_as_cancelled(place: Settings) -> None:
+    with wiring.Session(place) as session:
+        session.cancel()
+        assert session.run(job(place)).receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+@pytest.mark.plane
+def test_a_machine_without_git_is_told_so(place: Settings, tmp_path: Path) -> None:
+    bare = wiring.settings({"HARNESS_HOME": str(place.home), "PATH": str(tmp_path)}, tmp_path)
+    with wiring.Session(bare) as session, pytest.raises(EnvironmentProblem, match="needs git"):
+        session.run(job(place))
+
+
+def test_a_plane_that_is_not_installed_tells_the_line_to_type(tmp_path: Path) -> None:
+    place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
+    with pytest.raises(PlaneMissingError, match=r"type: harness plane install loopx==0\.4\.8"):
+        wiring.plane_identity(place, "loopx==0.4.8")
+
+
+@pytest.mark.parametrize("ref", ["nothing==1", "loopx", "loopx==", "../x==1"])
+def test_a_reference_to_no_plane_is_one_line(tmp_path: Path, ref: str) -> None:
+    place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
+    with pytest.raises((ProvisionError, CatalogError)) as caught:
+        wiring.plane_identity(place, ref)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.plane
+def test_commands_are_classified_as_an_episode_would(place: Settings) -> None:
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    with wiring.classifier(place, loaded) as classify:
+        assert (classify("{quota_guard_command}").kind, classify("date").kind) == ("quota_should_run", "clock")
+        before = classify("cat {source}")
+        assert (before.kind, before.code) == ("selected_action", "selected_action_before_quota")
+        assert (classify("rm x").kind, classify("rm x").code) == (None, "unexpected_command")
+        assert classify("cat a\x00b ²").code == "unexpected_command"
+    with wiring.classifier(place, loaded, ["quota_should_run"]) as classify:
+        assert classify("cat {source}").code is None
+        assert classify("{quota_guard_command}").code == "repeated_quota_should_run"
+
+
+@pytest.mark.plane
+def test_a_command_whose_value_is_not_known_here_says_so(place: Settings) -> None:
+    loaded = wiring.load_scenario(place, "loopx/capability-repair")
+    with wiring.classifier(place, loaded) as classify:
+        found = classify("{reentry_command}")
+    assert (found.kind, found.parsed) == (None, None)
+    assert found.problem is not None
+    assert "reentry_command" in found.problem
+
+
+def test_an_unknown_kind_lists_what_there_is(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    with pytest.raises(CatalogError, match="there are: quota_should_run"), wiring.classifier(place, loaded, ["no"]):
+        pass
