@@ -30,7 +30,7 @@ test-all: venv ## the slow suites: kill matrix, escapes, oracle-size, browser, b
 	$(BIN)/pytest -n auto -m slow
 
 bench: venv ## speed, as ratios inside one run
-	$(BIN)/pytest -m slow -s tests/bench
+	$(BIN)/python tests/bench/planes.py --require 10
 
 format: venv ## rewrite the sources in the project's format
 	$(BIN)/ruff check --fix .

@@ -20,6 +20,7 @@
     └── EpisodeError                      ends one episode with an outcome; never ends a run
         ├── ProviderError                 failed/model_error (or a judged ending, by category)
         ├── ScriptExhaustedError          failed/script_exhausted
+        ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
         └── ClassifierError               not judged; a classifier raised
@@ -47,6 +48,7 @@ __all__ = [
     "ProviderError",
     "ProvisionError",
     "RedactionError",
+    "ReplayMismatchError",
     "ScenarioError",
     "ScriptError",
     "ScriptExhaustedError",
@@ -197,6 +199,15 @@ class ScriptExhaustedError(EpisodeError):
     def __init__(self, position: int, problem: str = "the script has no answer left") -> None:
         self.position = position
         super().__init__(f"answer {position + 1}: {problem}")
+
+
+class ReplayMismatchError(EpisodeError):
+    """A recording holds no answer to a request. ``exchange`` is the number of the nearest recorded one, from 1."""
+
+    def __init__(self, exchange: int | None, problem: str = "this request was not recorded") -> None:
+        self.exchange = exchange
+        near = "" if exchange is None else f"; the nearest is exchange {exchange}"
+        super().__init__(f"{problem}{near}")
 
 
 class SetupRejectedError(EpisodeError):

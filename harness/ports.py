@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Protocol
 
 from harness.schema.actor import ActorIdentity
+from harness.schema.base import Digest
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
+from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.run import RunView
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Transport",
     "TurnContext",
     "WireResponse",
+    "Witness",
 ]
 
 
@@ -137,6 +140,19 @@ class Actor(Protocol):
 
     def close(self) -> None:
         """Release connections; idempotent."""
+
+
+class Witness(Protocol):
+    """Stands beside an episode: keeps what a recording must hold, or compares with one. Differences are no errors."""
+
+    def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
+        """The world stands; digests of the delivered prompt and the declared tools."""
+
+    def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
+        """The control plane answered, in order."""
+
+    def closed(self) -> tuple[Drift, ...]:
+        """The episode is over."""
 
 
 class Reporter(Protocol):

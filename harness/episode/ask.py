@@ -8,7 +8,7 @@ from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
 from harness.episode.model_call import CallEnd, call_model
 from harness.episode.world import World
-from harness.errors import ProviderError, ScriptExhaustedError
+from harness.errors import ProviderError, ReplayMismatchError, ScriptExhaustedError
 from harness.ports import TurnContext
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
@@ -84,12 +84,14 @@ def _unanswered(world: World, turn: TurnInHand, end: CallEnd, seconds: float) ->
             status=status,
             usage=None,
             seconds=seconds,
-            error=provider.category if provider else end.gave_up or "script_exhausted",
+            error=provider.category if provider else end.gave_up or _word(error),
             http_status=provider.http_status if provider else None,
         )
     )
     if provider is not None:
         return provider_ending(provider)
+    if isinstance(error, ReplayMismatchError):
+        return Outcome(status="failed", reason="replay_mismatch", detail=f"turn_{turn.number}")
     if error is not None:
         return Outcome(status="failed", reason="script_exhausted", detail=f"turn_{turn.number}")
     if end.gave_up == "cancelled":
@@ -97,3 +99,7 @@ def _unanswered(world: World, turn: TurnInHand, end: CallEnd, seconds: float) ->
     if end.gave_up == "deadline":
         return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     return Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
+
+
+def _word(error: Exception | None) -> str:
+    return "replay_mismatch" if isinstance(error, ReplayMismatchError) else "script_exhausted"

@@ -19,6 +19,7 @@ from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
 from harness.schema.pointer import without
 from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
+from harness.schema.recording import PlaneAnswer
 from harness.schema.scenario import Strictness
 
 __all__ = ["CALL", "run_one"]
@@ -158,12 +159,8 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
     spool = world.spool.put(seen.text.encode("utf-8", "surrogatepass"))
     status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
     world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=spool))
-    if seen.answer is not None:
-        spec = world.scenario.call
-        stable: JsonValue = without(seen.answer, spec.volatile if spec else ())
-        hand.answer = digest_json(world.placeholders.hide_json(stable))
-        if hand.proposal.kind is not None and seen.ok:
-            world.values.answers.setdefault(hand.proposal.kind, seen.answer)
+    if hand.kind is not None and hand.kind.is_call and seen.ran:
+        _keep_answer(world, hand, seen)
     return None
 
 
@@ -238,6 +235,27 @@ def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail:
         return None
     ending = Outcome(status="failed", reason=reason, detail=detail) if strictness == "fail" else None
     return CallStop(stop.code, stop.text, ending)
+
+
+def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:
+    """What the control plane answered, without what may differ between two runs: for receipt, values and witness."""
+    spec = world.scenario.call
+    whole: JsonValue = seen.text if seen.answer is None else without(seen.answer, spec.volatile if spec else ())
+    stable = world.placeholders.hide_json(whole)
+    key = digest_json(stable)
+    if seen.answer is not None:
+        hand.answer = key
+        if hand.proposal.kind is not None and seen.ok:
+            world.values.answers.setdefault(hand.proposal.kind, seen.answer)
+    if world.parts.witness is not None:
+        told = PlaneAnswer(
+            step=len(world.state.steps),
+            kind=hand.proposal.kind,
+            exit_code=seen.exit_code,
+            answer=stable,
+            key=key,
+        )
+        world.drifts.extend(world.parts.witness.answered(told))
 
 
 def _find(world: World, findings: tuple[RawFinding, ...]) -> None:

@@ -16,6 +16,7 @@ from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt, Step, TurnSummary
 from harness.schema.record import InputDelivered, TurnCommitted
+from harness.schema.recording import Drift
 from harness.schema.verdict import Cause
 
 __all__ = ["UNEXPECTED_CHANGE", "close"]
@@ -27,6 +28,8 @@ UNEXPECTED_CHANGE = "unexpected_workspace_change"
 def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome) -> Receipt:
     """The receipt of an episode that ended with ``outcome``; ``world`` is None where it could not be opened."""
     scenario = world.scenario if world else parts.job.loaded.scenario
+    if world is not None and parts.witness is not None:
+        world.drifts.extend(parts.witness.closed())
     state = journal.state
     changes = measure(world) if world else None
     conclusion = _conclude(parts, world, state, outcome, changes or ())
@@ -38,6 +41,7 @@ def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: O
         cause=conclusion.cause,
         code=conclusion.code,
         findings=conclusion.findings,
+        drifts=tuple(world.drifts) if world else (),
         facts=state.facts,
         steps=tuple(_step(number, step, tuple(scenario.tool)) for number, step in enumerate(state.steps, 1)),
         turns=tuple(map(_turn, state.turns)),
@@ -54,6 +58,8 @@ def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: O
 def _conclude(
     parts: EpisodeParts, world: World | None, state: EpisodeState, outcome: Outcome, changes: Sequence[ObservedChange]
 ) -> Conclusion:
+    if world is not None and world.drifts:
+        return _stale(world.drifts, world.findings)
     judged = _judge(parts, world, state, outcome)
     wrong = [change for change in changes if not change.allowed]
     if not wrong:
@@ -64,6 +70,13 @@ def _conclude(
         return Conclusion(judged.verdict, judged.cause, judged.code, findings)
     cause: Cause = "control_plane" if all(change.by == "control_plane" for change in wrong) else "model"
     return Conclusion("fail", cause, UNEXPECTED_CHANGE, findings)
+
+
+def _stale(drifts: Sequence[Drift], found: Sequence[tuple[int | None, RawFinding]]) -> Conclusion:
+    """What no longer fits its recording proves nothing; the receipt says what changed."""
+    first = drifts[0].cause
+    cause: Cause = "control_plane" if first in {"plane_version", "plane_answer"} else "scenario"
+    return Conclusion("not_judged", cause, f"stale_{first}", tuple(found))
 
 
 def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcome: Outcome) -> Conclusion:

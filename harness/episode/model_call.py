@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from harness.episode.latch import Bounds
-from harness.errors import ProviderError, ScriptExhaustedError
+from harness.errors import ProviderError, ReplayMismatchError, ScriptExhaustedError
 from harness.ports import Actor, TurnContext
 from harness.schema.message import ModelRequest, Reply
 
@@ -25,7 +25,7 @@ class CallEnd:
     """
 
     reply: Reply | None = None
-    error: ProviderError | ScriptExhaustedError | None = None
+    error: ProviderError | ScriptExhaustedError | ReplayMismatchError | None = None
     gave_up: str | None = None
     bug: BaseException | None = None
     done: threading.Event = field(default_factory=threading.Event)
@@ -41,7 +41,7 @@ def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds
     def invoke() -> None:
         try:
             theirs.reply = actor.reply(request, context)
-        except (ProviderError, ScriptExhaustedError) as error:
+        except (ProviderError, ScriptExhaustedError, ReplayMismatchError) as error:
             theirs.error = error
         except BaseException as error:  # noqa: BLE001  (carried to the owner's thread and raised there)
             theirs.bug = error

@@ -125,7 +125,15 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
         latest=baseline,
     )
     _prompt(world)
+    if parts.witness is not None:
+        told = [digest_text(placeholders.hide(text)) for text in _texts(world)]
+        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
+        world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
     return world
+
+
+def _texts(world: World) -> list[str]:
+    return [message.text for message in world.messages if isinstance(message, SystemMessage | UserMessage)]
 
 
 def _permitted(tools: tuple[ToolSpec, ...], denied: frozenset[str]) -> None:

@@ -16,6 +16,7 @@ from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
 from harness.schema.record import Payload
+from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow
 from harness.schema.scenario import CommandTool, Scenario
 from harness.schema.tool import ToolSpec
@@ -52,6 +53,7 @@ class World:
     trace: list[TraceStep] = field(default_factory=list)
     findings: list[tuple[int | None, RawFinding]] = field(default_factory=list)
     kinds_of: dict[str, str | None] = field(default_factory=dict)
+    drifts: list[Drift] = field(default_factory=list)
     writers: dict[str, str] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
     plane_calls: int = 0

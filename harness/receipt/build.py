@@ -10,6 +10,7 @@ from harness.schema.base import Digest
 from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, Step, TurnSummary
+from harness.schema.recording import Drift
 from harness.schema.run import EpisodeJob
 from harness.schema.verdict import Cause, Verdict
 
@@ -48,6 +49,7 @@ class Evidence:
     classifier_version: int
     sayable: frozenset[str]
     declared_paths: Collection[str]
+    drifts: Sequence[Drift] = ()
 
 
 def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
@@ -65,7 +67,10 @@ def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
         verdict=evidence.verdict,
         cause=evidence.cause,
         failure_code=evidence.code,
-        findings=tuple(_finding(step, raw, evidence.sayable) for step, raw in evidence.findings),
+        findings=(
+            *(_drift(drift) for drift in evidence.drifts),
+            *(_finding(step, raw, evidence.sayable) for step, raw in evidence.findings),
+        ),
         facts=tuple(evidence.facts),
         steps=tuple(evidence.steps),
         turns=tuple(evidence.turns),
@@ -76,6 +81,17 @@ def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
             refused_calls=sum(step.refused is not None for step in evidence.steps),
         ),
         boundary=_boundary(evidence),
+    )
+
+
+def _drift(drift: Drift) -> Finding:
+    return Finding(
+        code=f"stale_{drift.cause}",
+        step=drift.step,
+        check="drift",
+        pointer=drift.pointer,
+        expected=drift.recorded,
+        got=drift.now,
     )
 
 

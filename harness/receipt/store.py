@@ -62,6 +62,7 @@ class RunStore:
         self._size = 0
         text = _pretty(manifest)
         guard.check(text, MANIFEST)
+        self._made = [place for place in (folder, *folder.parents) if not place.exists()]
         _claim(folder)
         self._part = _open(folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
         try:
@@ -135,6 +136,22 @@ class RunStore:
             with suppress(OSError):
                 (self.folder / PART).unlink()
             return manifest
+
+    def discard(self) -> bool:
+        """Take a run back that kept no episode: its files go, and the folders that were made for it.
+
+        Returns whether it did; where an episode is kept nothing is touched.
+        """
+        with self._lock:
+            if self._kept:
+                return False
+            for name in (PART, MANIFEST):
+                with suppress(OSError):
+                    (self.folder / name).unlink()
+            with suppress(OSError):
+                for place in self._made:
+                    place.rmdir()
+            return True
 
     def write_report(self, filename: str, text: str) -> Path:
         """Write a report beside the receipts; ``filename`` is a bare name. Raises StoreError or RedactionError."""

@@ -34,12 +34,12 @@ class Finding(Frozen):
 
     ``step`` is the ordinal of the step it belongs to. For answer checks ``pointer`` names the place, ``expected`` is
     from the scenario file and ``got`` is the value where it is a number, a boolean, null or a text that the scenario
-    itself holds, else its shape.
+    itself holds, else its shape. A ``drift`` tells what differs from a recording: ``expected`` is the recorded side.
     """
 
     code: Code
     step: int | None = None
-    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome"]
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift"]
     pointer: Pointer | None = None
     expected: RedactedText | None = None
     got: RedactedText | None = None

@@ -1,0 +1,124 @@
+"""What a simulated provider plays: policies, faults, who asks, and what was served."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field
+
+from harness.schema.base import Frozen
+from harness.schema.message import Usage
+from harness.schema.name import ScenarioId
+
+__all__ = [
+    "REHEARSAL_HEADER",
+    "FaultKind",
+    "FaultSpec",
+    "PolicyFile",
+    "RehearsedModel",
+    "RehearsedPolicy",
+    "ServedCall",
+    "Visit",
+]
+
+#: The request header that names the visit. Sent to loopback addresses only, and left out of recordings.
+REHEARSAL_HEADER: Final = "x-harness-rehearsal"
+
+_VISIT: Final = re.compile(
+    r"scenario=(?P<scenario>[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127})"
+    r";trial=(?P<trial>[0-9]{1,9});turn=(?P<turn>[0-9]{1,9});attempt=(?P<attempt>[0-9]{1,9})",
+    re.ASCII,
+)
+_Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,119}$")]
+_ModelName = Annotated[str, Field(pattern=r"^[!-~]{1,200}$")]
+_Milliseconds = Annotated[float, Field(ge=0, le=600_000)]
+
+
+class Visit(Frozen):
+    """One attempt at one turn of one trial: all that a draw depends on besides the seed; each counts from 1."""
+
+    scenario: ScenarioId
+    trial: int = Field(ge=1)
+    turn: int = Field(ge=1)
+    attempt: int = Field(ge=1)
+
+    @property
+    def header(self) -> str:
+        """The value of ``REHEARSAL_HEADER``."""
+        return f"scenario={self.scenario};trial={self.trial};turn={self.turn};attempt={self.attempt}"
+
+    @classmethod
+    def read(cls, header: str) -> Self | None:
+        """The visit that a header names; None where it is not of that form."""
+        found = _VISIT.fullmatch(header.strip())
+        if found is None:
+            return None
+        trial, turn, attempt = (int(found[name]) for name in ("trial", "turn", "attempt"))
+        return cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt) if trial * turn * attempt else None
+
+
+#: ``status``: an HTTP error. ``reset``: the connection breaks in the middle of the body. ``hang``: no answer at all.
+#: ``html``: a web page with status 200. ``truncate``: half an answer that says so (``length``). ``no_usage``: a whole
+#: answer without token counts.
+FaultKind = Literal["status", "reset", "hang", "html", "truncate", "no_usage"]
+
+
+class FaultSpec(Frozen):
+    """What goes wrong, and when; exactly one of ``rate`` and ``at_turn`` is given.
+
+    ``rate`` is the share of attempts that it hits; ``at_turn`` hits the first ``attempts`` attempts at that turn.
+    ``status`` and ``retry_after_s`` belong to the kind ``status``.
+    """
+
+    kind: FaultKind
+    rate: float | None = Field(default=None, gt=0, le=1)
+    at_turn: int | None = Field(default=None, ge=1)
+    attempts: int = Field(default=1, ge=1)
+    status: int | None = Field(default=None, ge=400, le=599)
+    retry_after_s: float | None = Field(default=None, ge=0, le=3600)
+
+
+class RehearsedPolicy(Frozen):
+    """One way to behave: ``script`` is ``reference``, ``right:NAME`` or ``wrong:CODE`` of the scenario that is played.
+
+    ``weight`` is its share among the policies of a model that play a scenario. ``scenarios`` are ids or globs.
+    ``latency_ms`` (one number, or lowest and highest) replaces that of the model.
+    """
+
+    script: Annotated[str, Field(pattern=r"^(reference|right:.+|wrong:.+)$")]
+    weight: float = Field(default=1.0, gt=0)
+    scenarios: tuple[str, ...] = ("*",)
+    latency_ms: _Milliseconds | tuple[_Milliseconds, _Milliseconds] | None = None
+    fault: tuple[FaultSpec, ...] = ()
+
+
+class RehearsedModel(Frozen):
+    """The policies that play under one model name, with faults and latency of all of them.
+
+    ``draws`` keeps models apart: those with the same text meet the same draws in the same trial.
+    """
+
+    policies: tuple[_Name, ...] = Field(min_length=1)
+    latency_ms: _Milliseconds | tuple[_Milliseconds, _Milliseconds] = 0.0
+    fault: tuple[FaultSpec, ...] = ()
+    draws: str = ""
+
+
+class PolicyFile(Frozen):
+    """``[policy.NAME]`` and ``[model.NAME]`` tables."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    policy: dict[_Name, RehearsedPolicy] = Field(min_length=1)
+    model: dict[_ModelName, RehearsedModel] = Field(min_length=1)
+
+
+class ServedCall(Frozen):
+    """One request that was answered, or answered with a fault; no text of it."""
+
+    model: str
+    visit: Visit
+    policy: str
+    fault: FaultKind | None
+    latency_ms: float
+    usage: Usage | None
