@@ -8,7 +8,8 @@ import click
 
 from harness import wiring, workspace
 from harness.cli.exit_codes import ExitCode
-from harness.cli.output import say, say_json
+from harness.cli.output import folded, say, say_json
+from harness.cli.progress import progress
 from harness.cli.selection import choose
 from harness.schema.actor import ActorSpec
 from harness.schema.check import CheckReport, Coverage
@@ -58,36 +59,53 @@ def check(selection: tuple[str, ...], form: str, executor: str) -> ExitCode:
     reports: list[CheckReport] = []
     with wiring.Session(settings) as session:
         for one in chosen:
-            trace = _tracer(session, one, planes[one.scenario.plane], options)
-            reports.append(check_scenario(one, trace=trace))
+            with progress(None) as advance:
+                trace = _tracer(session, one, planes[one.scenario.plane], options, advance)
+                reports.append(check_scenario(one, trace=trace))
             if form == "jsonl":
                 say_json(reports[-1].model_dump(mode="json"))
             elif form == "text":
                 say(_text(reports[-1]))
+    if form == "text" and len(reports) > 1:
+        say(f"{sum(not report.findings for report in reports)} of {len(reports)} scenarios are fine")
     if form == "json":
         say_json({"scenarios": [report.model_dump(mode="json") for report in reports]}, indent=2)
     return ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
 
 
 def _tracer(
-    session: wiring.Session, loaded: LoadedScenario, plane: PlaneIdentity, options: EpisodeOptions
+    session: wiring.Session,
+    loaded: LoadedScenario,
+    plane: PlaneIdentity,
+    options: EpisodeOptions,
+    advance: Callable[[EpisodeResult], None],
 ) -> Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]:
-    return lambda actor: session.trace(EpisodeJob(loaded=loaded, actor=actor, plane=plane, options=options))
+    def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
+        result, seen = session.trace(EpisodeJob(loaded=loaded, actor=actor, plane=plane, options=options))
+        advance(result)
+        return result, seen
+
+    return trace
 
 
 def _text(report: CheckReport) -> str:
+    """One line, then what is wrong; findings that say the same of several places are told once."""
+    red = "all red" if report.red == report.mutations else f"{report.red} red"
     counts = ", ".join(
         (
             f"{report.scripts} scripts",
             f"kinds {_of(report.kinds)}",
             f"facts {_of(report.facts)}",
             f"codes {_of(report.codes)}",
-            f"{report.mutations} mutations, " + ("all red" if report.red == report.mutations else f"{report.red} red"),
+            f"{report.mutations} mutations, {red}" if report.mutations else "no mutation",
         )
     )
     lines = [f"{'fine' if not report.findings else 'NOT FINE'}  {report.scenario}  {counts}"]
+    places: dict[tuple[str, str], list[str]] = {}
     for finding in report.findings:
-        lines += [f"  {finding.where}: {finding.what}", f"    to do: {finding.todo}"]
+        places.setdefault((finding.what, finding.todo), []).append(finding.where)
+    for (what, todo), where in places.items():
+        lines += [folded(f"{', '.join(where)}:", "  "), folded(what, "    "), folded(f"to do: {todo}", "    ")]
     return "\n".join(lines)
 
 

@@ -37,7 +37,9 @@ def doctor(form: str) -> ExitCode:
     settings = wiring.settings()
     workspace.sweep()
     rows = [(fact.name, fact.status, fact.text, fact.hint) for fact in _facts(settings)]
+    lacking = [name for name, status, _, _ in rows if status == "missing"]
     if form == "text":
+        say(f"missing: {', '.join(lacking)}" if lacking else "everything that a run needs is here")
         say(
             table(("what", "state", "found"), [(name, status, _found(text, hint)) for name, status, text, hint in rows])
         )
@@ -50,7 +52,7 @@ def doctor(form: str) -> ExitCode:
         else:
             for row in listed:
                 say_json(row)
-    return ExitCode.BAD_INPUT if any(status == "missing" for _, status, _, _ in rows) else ExitCode.PASSED
+    return ExitCode.BAD_INPUT if lacking else ExitCode.PASSED
 
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:

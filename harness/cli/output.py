@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
@@ -14,7 +15,10 @@ import click
 from harness.errors import EnvironmentProblem
 from harness.schema.base import JsonValue
 
-__all__ = ["colored", "note", "say", "say_json", "table", "width"]
+__all__ = ["colored", "folded", "note", "say", "say_json", "table", "width"]
+
+#: Columns that a folded text has at least, however narrow the terminal is.
+_NARROWEST = 16
 
 
 def say(text: str) -> None:
@@ -63,13 +67,28 @@ def colored(environ: Mapping[str, str]) -> bool:
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns under headings, each as wide as its widest cell; the last is never padded and nothing is cut off."""
-    cells = [tuple(head), *(tuple(row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in cells
+def folded(text: str, indent: str = "") -> str:
+    """Each line indented and folded at blanks to the terminal's width; not folded where no person reads."""
+    lines = text.splitlines()
+    if sys.stdout is None or not sys.stdout.isatty():
+        return "\n".join(f"{indent}{line}" for line in lines)
+    room = max(width(), len(indent) + _NARROWEST)
+    fold = textwrap.TextWrapper(
+        room, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+    return "\n".join(fold.fill(line) for line in lines)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns under headings, each as wide as its widest cell; the last is folded on a terminal. Nothing is cut off."""
+    cells = [tuple(head), *(tuple(row) for row in rows)]
+    *widths, _ = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    indent = " " * sum(wide + 2 for wide in widths)
+    lines: list[str] = []
+    for *row, last in cells:
+        start = "".join(f"{cell:<{wide}}  " for cell, wide in zip(row, widths, strict=True))
+        lines.append((start + folded(last, indent).removeprefix(indent)).rstrip(" "))
+    return "\n".join(lines)
 
 
 def _silence() -> None:

@@ -15,7 +15,7 @@ from harness.cli.interrupt import stoppable
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.progress import progress
 from harness.clock import SystemClock, new_run_id
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 from harness.ports import Reporter
 from harness.receipt import RunStore, line, read_run
 from harness.schema.base import JsonValue
@@ -79,16 +79,28 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
 
 @contextmanager
 def _finished(store: RunStore, clock: SystemClock) -> Iterator[None]:
-    """Lay out what was finished, also where something is raised; then that is what is told."""
+    """Lay out what was finished, also where something is raised; then that is what is told.
+
+    Of a run that was refused before any episode was finished nothing stays.
+    """
     try:
         yield
+    except InputError:
+        if not store.discard():
+            _lay_out(store, clock)
+        raise
     except BaseException:
-        try:
-            store.finish(timestamp(clock))
-        except HarnessError as error:
-            note(f"harness: {error}")
+        _lay_out(store, clock)
         raise
     store.finish(timestamp(clock))
+
+
+def _lay_out(store: RunStore, clock: SystemClock) -> None:
+    """While something else is being raised, which is what counts."""
+    try:
+        store.finish(timestamp(clock))
+    except HarnessError as error:
+        note(f"harness: {error}")
 
 
 def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> SuiteEnd:
@@ -96,7 +108,8 @@ def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Orde
     with (
         wiring.Session(settings) as session,
         stoppable(stop, session.cancel),
-        progress(len(jobs)) as advance,
+        # receipts that come line by line are progress enough, and a bar would break into them
+        progress(len(jobs), hidden=order.form == "jsonl") as advance,
     ):
 
         def done(index: int, result: EpisodeResult) -> None:

@@ -15,9 +15,12 @@ __all__ = ["progress"]
 
 
 @contextlib.contextmanager
-def progress(total: int) -> Iterator[Callable[[EpisodeResult], None]]:
-    """A callable that is told each finished episode; it prints nothing where standard error is no terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
+def progress(total: int | None, *, hidden: bool = False) -> Iterator[Callable[[EpisodeResult], None]]:
+    """A callable that is told each finished episode; it prints nothing where standard error is no terminal.
+
+    ``total`` is None where nobody knows yet how many there are.
+    """
+    if hidden or sys.stderr is None or not sys.stderr.isatty():
         yield _nothing
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -8,7 +8,7 @@ from harness import scenario as scenarios
 from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
-from harness.cli.output import note, say, say_json, table
+from harness.cli.output import folded, note, say, say_json, table
 from harness.errors import NothingSelectedError, ScenarioError
 from harness.schema.base import JsonValue
 from harness.schema.rules import KindSpec
@@ -104,7 +104,7 @@ def _text(loaded: LoadedScenario) -> str:
     return "\n".join(
         (
             one.id,
-            f"  {one.asks}",
+            folded(one.asks, "  "),
             f"plane   {one.plane}",
             f"tags    {' '.join(one.tags)}",
             f"file    {loaded.path}",

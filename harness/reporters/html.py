@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -17,14 +19,28 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.ports import Reporter
+from harness.reporters._evidence import Told, ending, told
 from harness.reporters._graph_layout import Drawing, draw
 from harness.reporters._path_taken import PathTaken, follow
-from harness.reporters._rows import CHECK_WORDS, VERDICT_WORDS, Episode, counts, episodes, headline, not_run, plain
+from harness.reporters._rows import (
+    VERDICT_WORDS,
+    Episode,
+    counts,
+    episodes,
+    headline,
+    kinds_in_runs,
+    not_run,
+    plain,
+)
 from harness.schema.command import CommandShape
 from harness.schema.graph import RuleGraph
 from harness.schema.run import PlannedEpisode, RunView, ScenarioSummary
+from harness.schema.verdict import Verdict
 
 __all__ = ["HtmlReporter", "build"]
+
+#: Up to so many episodes that did not pass lie open at first.
+_UNFOLDED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +56,11 @@ class _Tile:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One call that ends an episode from a set of facts; ``kind`` None is silence."""
+    """One call that ends an episode from a set of facts; ``kind`` None is silence, ``times`` how often it did."""
 
     kind: str | None
     code: str
-    taken: bool
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +72,34 @@ class _Ways:
 
 
 @dataclass(frozen=True, slots=True)
+class _Art:
+    """The drawn rules with one path through them; ``id`` is unique in the page."""
+
+    id: str
+    verdict: Verdict
+    drawing: Drawing
+
+
+@dataclass(frozen=True, slots=True)
 class _Card:
-    """One episode with its drawn rules; ``drawing`` is None where the manifest does not hold the scenario."""
+    """One episode with its drawn rules; ``art`` is None where the manifest does not hold the scenario."""
 
     row: Episode
-    drawing: Drawing | None
-    refusals: tuple[_Ways, ...]
+    told: tuple[Told, ...]
+    ending: str
+    art: _Art | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """One scenario; ``summary`` is None where the manifest does not hold it."""
+    """One scenario; ``summary`` is None where the manifest does not hold it. Each path is drawn once, in ``arts``."""
 
     id: str
     summary: ScenarioSummary | None
     cards: tuple[_Card, ...]
+    empty: tuple[PlannedEpisode, ...]
+    arts: tuple[_Art, ...]
+    refusals: tuple[_Ways, ...]
 
 
 class HtmlReporter:
@@ -89,11 +118,10 @@ class HtmlReporter:
             manifest=view.manifest,
             headline=headline(view),
             tiles=_tiles(view, len(empty)),
-            rows=rows,
-            empty=empty,
             sections=_sections(view, rows, empty),
+            unfold=sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,
             words=VERDICT_WORDS,
-            checks=CHECK_WORDS,
+            runs=kinds_in_runs,
             shape=_shape,
             style_digest=b64encode(sha256(style.encode()).digest()).decode(),
         )
@@ -140,38 +168,66 @@ def _sections(view: RunView, rows: tuple[Episode, ...], empty: tuple[PlannedEpis
     summaries = {summary.id: summary for summary in view.manifest.scenarios}
     names = [place.scenario for place in (*view.manifest.plan, *empty)] + [row.receipt.scenario for row in rows]
     return tuple(
-        _Section(
-            id=name,
-            summary=summaries.get(name),
-            cards=tuple(_card(row, summaries.get(name)) for row in rows if row.receipt.scenario == name),
+        _section(
+            f"s{number}",
+            name,
+            summaries.get(name),
+            [row for row in rows if row.receipt.scenario == name],
+            tuple(place for place in empty if place.scenario == name),
         )
-        for name in dict.fromkeys(names)
+        for number, name in enumerate(dict.fromkeys(names), 1)
     )
 
 
-def _card(row: Episode, summary: ScenarioSummary | None) -> _Card:
-    if summary is None or not summary.graph.nodes:
-        return _Card(row, None, ())
-    path = follow(summary.graph, row.receipt)
+def _section(
+    prefix: str, name: str, summary: ScenarioSummary | None, rows: list[Episode], empty: tuple[PlannedEpisode, ...]
+) -> _Section:
+    graph = summary.graph if summary is not None and summary.graph.nodes else None
+    paths = [None if graph is None else follow(graph, row.receipt) for row in rows]
+    arts: dict[tuple[PathTaken, str], _Art] = {}
+    cards: list[_Card] = []
+    for row, path in zip(rows, paths, strict=True):
+        art = None
+        if graph is not None and path is not None:
+            way = (path, _flag(row))
+            if way not in arts:
+                arts[way] = _Art(f"{prefix}-path-{len(arts) + 1}", row.receipt.verdict, draw(graph, *way))
+            art = arts[way]
+        cards.append(_Card(row, told(row), ending(row.receipt), art))
+    return _Section(
+        id=name,
+        summary=summary,
+        cards=tuple(cards),
+        empty=empty,
+        arts=tuple(arts.values()),
+        refusals=() if graph is None else _refusals(graph, list(zip(rows, paths, strict=True))),
+    )
+
+
+def _flag(row: Episode) -> str:
+    """What hangs below the node in which an episode ended."""
     receipt = row.receipt
-    mark = {"pass": "✓ passed", "fail": f"✗ {receipt.failure_code or 'failed'}"}
-    flag = mark.get(receipt.verdict, f"■ {receipt.failure_code or receipt.outcome.name}")
-    return _Card(row, draw(summary.graph, path, plain(flag)), _refusals(summary.graph, path, receipt.failure_code))
+    marks = {"pass": "✓ passed", "fail": f"✗ {receipt.failure_code or 'failed'}"}
+    return plain(marks.get(receipt.verdict, f"■ {receipt.failure_code or receipt.outcome.name}"))
 
 
-def _refusals(graph: RuleGraph, path: PathTaken, code: str | None) -> tuple[_Ways, ...]:
-    """Per set of facts, in the order of the graph: every call that ends the episode, and what silence means."""
-    ended_by_call = any(graph.edges[at].target is None for at in path.edges)
+def _refusals(graph: RuleGraph, played: Sequence[tuple[Episode, PathTaken | None]]) -> tuple[_Ways, ...]:
+    """Per set of facts, in the order of the graph: every call that ends an episode there, and what silence means."""
+    by_call, by_silence = Counter[int](), Counter[tuple[int, str | None]]()
+    for row, path in played:
+        ended = [at for at in (path.edges if path is not None else ()) if graph.edges[at].target is None]
+        by_call.update(ended)
+        if path is not None and not ended:
+            by_silence[path.end, row.receipt.failure_code] += 1
     rows: list[_Ways] = []
     for number, node in enumerate(graph.nodes):
         ways = [
-            _Way(edge.kind, edge.code or "", at in path.edges)
+            _Way(edge.kind, edge.code or "", by_call[at])
             for at, edge in enumerate(graph.edges)
             if edge.source == number and edge.target is None
         ]
         if node.silence is not None:
-            silent = number == path.end and node.silence == code and not ended_by_call
-            ways.append(_Way(None, node.silence, silent))
+            ways.append(_Way(None, node.silence, by_silence[number, node.silence]))
         if ways:
             rows.append(_Ways(", ".join(node.facts) or "start", tuple(ways)))
     return tuple(rows)

@@ -153,7 +153,9 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
         if wide:
             table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
         else:
-            table.add_row(number, verdict, _cell(f"{actor}, {seconds} s", _code(receipt), steps))
+            table.add_row(
+                number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
+            )
     return table
 
 

@@ -81,7 +81,7 @@ def _ending(result: EpisodeResult) -> str:
         parts.extend(
             text
             for text in (
-                finding.pointer,
+                None if finding.pointer is None else f"the answer at {finding.pointer or '/'}",
                 None if finding.expected is None else f"expected {finding.expected}",
                 None if finding.got is None else f"got {finding.got}",
             )
@@ -119,7 +119,7 @@ def _wrong_code(scenario: Scenario, played: Iterable[_Played]) -> Iterator[Check
         if one.receipt.verdict != "fail" or one.receipt.failure_code != one.name:
             yield CheckFinding(
                 scenario=scenario.id,
-                what=f"should fail with {one.name}, but: {_ending(one.result)}",
+                what=f"should fail with the code it is named by, but: {_ending(one.result)}",
                 where=f"wrong script {one.name}",
                 todo="correct the script, or the rule whose code it is named by",
             )
@@ -153,9 +153,9 @@ def _compare(
     missing = [
         CheckFinding(
             scenario=scenario.id,
-            what=f"no script reaches the {what} {name}",
+            what="no script reaches it",
             where=f"{what} {name}",
-            todo=f"add a script that reaches it, or remove the {what}",
+            todo="add a script that reaches it, or remove it",
         )
         for name in names
         if name not in reached

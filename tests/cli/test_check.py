@@ -71,8 +71,32 @@ def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: 
     assert out.splitlines() == [
         "fine  pack/a  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, all red",
         "NOT FINE  pack/b  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, 60 red",
-        "  script reference: should pass, but: fail",
+        "  script reference:",
+        "    should pass, but: fail",
         "    to do: correct it",
+        "1 of 2 scenarios are fine",
+    ]
+
+
+def test_findings_that_say_the_same_are_told_once_with_every_place(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
+        del trace
+        other = FINDING.model_copy(update={"where": "script second"})
+        code = CheckFinding(scenario="pack/b", what="no script reaches it", where="code x", todo="remove it")
+        return _report(loaded.scenario.id, FINDING, code, other).model_copy(update={"mutations": 0, "red": 0})
+
+    monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
+
+    assert harness("check", "pack/b")[1].splitlines() == [
+        "NOT FINE  pack/b  4 scripts, kinds 1/1, facts 1/1, codes 2/3, no mutation",
+        "  script reference, script second:",
+        "    should pass, but: fail",
+        "    to do: correct it",
+        "  code x:",
+        "    no script reaches it",
+        "    to do: remove it",
     ]
 
 

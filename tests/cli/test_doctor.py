@@ -27,6 +27,7 @@ def test_a_missing_plane_is_told_with_the_line_to_type(harness: Harness, world: 
 
     assert (code, err, world.swept) == (4, "", 1)
     assert "none is installed; harness plane install loopx==0.4.8\n" in out
+    assert out.startswith("missing: control plane\n")
     assert {"python", "git"} <= set(out.split())
 
 
@@ -40,6 +41,7 @@ def test_an_installed_plane_is_told_with_its_place(
     facts = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
 
     assert facts[-1] == {"name": "control plane loopx==0.4.8", "status": "ok", "text": "/planes/x", "hint": ""}
+    assert harness("doctor")[1].startswith("everything that a run needs is here\n")
     assert json.loads(harness("doctor", "--format", "json")[1]) == {"facts": facts}
 
 

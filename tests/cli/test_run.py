@@ -230,7 +230,8 @@ def test_text_is_the_summary_and_where_the_folder_is(
 
     assert (code, err) == (1, "")
     assert {"pack/a", "pack/b", "stopped"} <= set(re.findall(r"[\w/]+", out))
-    assert out.endswith("run folder: out\n")
+    assert "\nLook next in out\n   report.html " in out
+    assert all((Path("out") / name).is_file() for name in re.findall(r"^   (\S+\.\w+) ", out, re.MULTILINE))
     assert max(map(len, out.splitlines())) <= int(columns)
     assert "\x1b" not in out
 
@@ -347,6 +348,8 @@ def test_a_run_that_cannot_be_laid_out_tells_both_errors(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def episode(job: EpisodeJob) -> EpisodeResult:
+        if job.loaded.scenario.id == "pack/a":
+            return world.result(job)
         raise PlaneMissingError(job.plane.ref, "home")
 
     def finish(store: RunStore, finished_at: str) -> Manifest:
@@ -356,11 +359,36 @@ def test_a_run_that_cannot_be_laid_out_tells_both_errors(
     world.episode = episode
     monkeypatch.setattr(RunStore, "finish", finish)
 
-    code, _, err = harness("run", "--out", "out")
+    code, _, err = harness("run", "--out", "out", "-n", "1")
 
     assert code == 4
     assert err.splitlines()[0] == "harness: the disk is full"
     assert err.splitlines()[1].startswith("harness: control plane loopx==0.4.8 is not installed")
+
+
+def test_of_a_run_that_was_refused_before_anything_was_played_nothing_stays(harness: Harness, world: World) -> None:
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        raise PlaneMissingError(job.plane.ref, "home")
+
+    world.episode = episode
+    before = sorted(world.folder.rglob("*"))
+
+    assert harness("run")[0] == 4
+    assert harness("run", "--out", "out/deep")[0] == 4
+    assert sorted(world.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("actor", "synced"), [("script", False), ("openai-compatible/m@http://127.0.0.1:9", True)])
+def test_only_what_is_paid_for_waits_for_the_disk(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, actor: str, synced: bool
+) -> None:
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+
+    harness("run", "pack/a", "--actor", actor, "--yes-spend", "--out", "out")
+
+    assert (flushed != []) == synced
+    assert (world.folder / "out/receipts.jsonl").read_bytes().count(b"\n") == 1
 
 
 def test_a_secret_about_to_be_written_stops_the_run_and_is_not_shown(harness: Harness, world: World) -> None:
@@ -391,10 +419,21 @@ def test_progress_is_shown_to_who_watches_and_results_stay_clean(
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
 
+    code, out, _ = harness("run", "--format", "json")
+
+    assert (code, len(json.loads(out)["receipts"])) == (0, 2)
+    assert "2/2" in terminal.getvalue()
+
+
+def test_no_bar_breaks_into_receipts_that_come_line_by_line(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
     code, out, _ = harness("run", "--format", "jsonl")
 
-    assert (code, _scenarios(out)) == (0, ["pack/a", "pack/b"])
-    assert "2/2" in terminal.getvalue()
+    assert (code, _scenarios(out), terminal.getvalue()) == (0, ["pack/a", "pack/b"], "")
 
 
 def test_no_color_is_respected_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from pydantic import JsonValue
 
 pytestmark = pytest.mark.plane
 
@@ -94,33 +95,39 @@ def test_a_scenario_that_cannot_be_used_is_told_by_its_place(
     assert told in refused(line, "check", "own/mine")
 
 
-def played(line: CommandLine, *actions: str) -> tuple[int, dict[str, object]]:
-    """Exit code and receipt of a script."""
-    script = {"scripts": {"mine": {"actions": [{"command": command} for command in actions]}}}
-    (line.cwd / "mine.json").write_text(json.dumps(script), "utf-8")
-    done = line.run(
-        "run", SCENARIO, "--actor", "script:mine.json", "--format", "jsonl", "--out", str(line.folder / "out")
-    )
-    assert done.stderr == b""
+def played(line: CommandLine, **commands: str) -> dict[str, dict[str, JsonValue]]:
+    """Receipts by script, each of one command; checks that nothing is left behind."""
+    scripts = {name: {"actions": [{"command": command}]} for name, command in commands.items()}
+    (line.cwd / "mine.json").write_text(json.dumps({"scripts": scripts}), "utf-8")
+    out = str(line.folder / "out")
+    done = line.run("run", SCENARIO, "--actor", "script:mine.json", "--format", "jsonl", "--out", out)
+    assert (done.returncode, done.stderr) == (1, b"")
     assert list(line.temporary.iterdir()) == []
     assert [path.name for path in line.cwd.iterdir()] == ["mine.json"]
-    receipt: dict[str, object] = json.loads(done.stdout)
-    return done.returncode, receipt
+    receipts = [json.loads(text) for text in done.stdout.splitlines()]
+    return {receipt["actor"]["ref"].removeprefix("script:"): receipt for receipt in receipts}
 
 
-@pytest.mark.parametrize("command", ["date\0", "date \u00b2", "date\nrm -rf /", "{nope}", "", "$(date)"])
-def test_an_odd_command_is_one_receipt_and_never_run(line: CommandLine, command: str) -> None:
-    code, receipt = played(line, command)
-    assert (code, receipt["verdict"], receipt["failure_code"]) == (1, "fail", "unexpected_command")
-    steps = receipt["steps"]
-    assert isinstance(steps, list)
-    assert [step["executed"] for step in steps] == [False]
-
-
-def test_a_script_that_runs_out_is_not_judged(line: CommandLine) -> None:
-    code, receipt = played(line, "date")
-    assert (code, receipt["verdict"], receipt["cause"]) == (2, "not_judged", "scenario")
-    assert receipt["failure_code"] == "script_exhausted"
+def test_an_odd_command_is_one_receipt_and_never_run_and_a_script_that_runs_out_is_not_judged(
+    line: CommandLine,
+) -> None:
+    odd = {
+        "nul": "date\0",
+        "superscript": "date \u00b2",
+        "two-lines": "date\nrm -rf /",
+        "placeholder": "{nope}",
+        "empty": "",
+        "expansion": "$(date)",
+    }
+    receipts = played(line, **odd, over="date")
+    over = receipts.pop("over")
+    assert list(receipts) == list(odd)
+    for name, receipt in receipts.items():
+        assert (receipt["verdict"], receipt["failure_code"]) == ("fail", "unexpected_command"), name
+        steps = receipt["steps"]
+        assert isinstance(steps, list)
+        assert [isinstance(step, dict) and step["executed"] for step in steps] == [False], name
+    assert (over["verdict"], over["cause"], over["failure_code"]) == ("not_judged", "scenario", "script_exhausted")
 
 
 @pytest.mark.parametrize(

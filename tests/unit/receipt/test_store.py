@@ -68,6 +68,36 @@ def test_receipts_lie_in_plan_order_whatever_order_they_finished_in(
     ]
 
 
+def test_a_run_that_kept_nothing_can_be_taken_back_with_the_folders_made_for_it(
+    tmp_path: Path, manifest: Manifest
+) -> None:
+    with store(tmp_path / "reports/run", manifest) as run:
+        assert run.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_taking_a_run_back_leaves_what_was_there_before(tmp_path: Path, manifest: Manifest) -> None:
+    (tmp_path / "reports/run").mkdir(parents=True)
+    with store(tmp_path / "reports/run", manifest) as run:
+        (tmp_path / "reports/other").touch()
+        assert run.discard()
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["other", "run"]
+    with store(tmp_path / "reports/new", manifest) as run:
+        (tmp_path / "reports/new/mine").touch()
+        assert run.discard()
+    assert [path.name for path in (tmp_path / "reports/new").iterdir()] == ["mine"]
+
+
+def test_a_run_that_kept_an_episode_is_not_taken_back(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult
+) -> None:
+    with store(tmp_path / "run", manifest) as run:
+        run.add(0, make_result(0))
+        assert not run.discard()
+        run.finish(END)
+    assert len(read_run(tmp_path / "run").receipts) == 1
+
+
 def test_a_finished_run_reads_back_as_it_was(tmp_path: Path, manifest: Manifest, make_result: MakeResult) -> None:
     results = [make_result(0), told(make_result(1), "not_judged"), make_result(2)]
     with RunStore(tmp_path / "run", manifest, SecretGuard()) as run:

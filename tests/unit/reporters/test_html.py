@@ -13,7 +13,7 @@ from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.receipt import Boundary, RedactedText
 from harness.schema.run import RunView
 
-VOID = {"meta", "br", "wbr", "rect", "path", "polygon"}
+VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use"}
 
 
 class Page(HTMLParser):
@@ -95,7 +95,7 @@ def test_the_page_tells_counts_verdicts_codes_evidence_and_changes(page: Page) -
     assert "2 of 8 passed, 4 failed, 1 not judged, 1 not run" in text
     for told in (
         "quota_reentry_before_callsite",
-        "step 4: the answer",
+        "step 4, quota_reentry: the answer",
         "/interaction_contract/agent_channel/delivery_allowed",
         '"todo_portfolio_private_read"',
         "text of 36 characters, sha256:1a1309bdb37e",
@@ -123,14 +123,26 @@ def test_every_episode_has_a_card_and_those_that_passed_are_folded(page: Page) -
     }
 
 
-def test_the_way_an_episode_ended_is_marked_among_all_ways(html: str) -> None:
-    cards = html.split('<details class="card"')[1:]
-    marked = [re.findall(r'<tr class="taken"><td class="mono">(.*?)</td>.*?ended so', card) for card in cards]
-    told = [[re.sub(r"<wbr>", "", kind) for kind in card] for card in marked]
-    assert told == [[], ["quota_reentry"], ["quota_reentry"], [], ["silence"], [], []]
+def endings(html: str) -> list[tuple[str, str, str]]:
+    """Call, code and count of every way that ended an episode."""
+    marked = re.findall(
+        r'<tr class="taken"><td class="mono">(.*?)</td><td class="mono">(.*?)</td><td class="number">(\d+)</td>', html
+    )
+    return [(kind.replace("<wbr>", ""), code.replace("<wbr>", ""), times) for kind, code, times in marked]
 
 
-def test_silence_is_not_marked_where_a_call_ended_the_episode_with_the_same_code(view: RunView) -> None:
+def test_the_ways_that_episodes_ended_are_counted_among_all_ways(html: str, view: RunView) -> None:
+    assert endings(html) == [
+        ("quota_reentry", "quota_reentry_before_callsite", "1"),
+        ("quota_reentry", "quota_reentry_failed", "1"),
+        ("silence", "waited_on_capability_reentry", "1"),
+    ]
+    again = view.receipts[1].model_copy(update={"trial": 2})
+    twice = build().render(view.model_copy(update={"receipts": (view.receipts[1], again)}))
+    assert endings(twice) == [("quota_reentry", "quota_reentry_before_callsite", "2")]
+
+
+def test_silence_is_not_counted_where_a_call_ended_the_episode_with_the_same_code(view: RunView) -> None:
     code = "quota_reentry_before_callsite"
     rules = RuleGraph(
         nodes=(GraphNode(facts=(), accepts=False, silence=code),),
@@ -139,7 +151,30 @@ def test_silence_is_not_marked_where_a_call_ended_the_episode_with_the_same_code
     summary = view.manifest.scenarios[0].model_copy(update={"graph": rules})
     manifest = view.manifest.model_copy(update={"scenarios": (summary,)})
     html = build().render(view.model_copy(update={"manifest": manifest, "receipts": view.receipts[1:2]}))
-    assert html.count("ended so") == 1
+    assert endings(html) == [("quota_reentry", code, "1")]
+
+
+def test_a_path_that_many_episodes_took_is_drawn_once(view: RunView) -> None:
+    one = view.receipts[0]
+    many = tuple(one.model_copy(update={"trial": trial}) for trial in range(1, 31))
+    html = build().render(view.model_copy(update={"receipts": many}))
+    assert html.count('class="art"') == 1
+    assert html.count('<use href="#s1-path-1"/>') == 30
+
+
+def test_of_many_episodes_that_did_not_pass_none_lies_open(view: RunView) -> None:
+    def opened(number: int) -> int:
+        failed = tuple(view.receipts[1].model_copy(update={"trial": trial}) for trial in range(1, number + 1))
+        html = build().render(view.model_copy(update={"receipts": failed}))
+        return len(re.findall(r'<details class="card" id="episode-\d+" open>', html))
+
+    assert (opened(12), opened(13)) == (12, 0)
+
+
+def test_changes_that_are_all_allowed_are_folded(html: str) -> None:
+    folds = re.findall(r'<details class="more"( open)?>\n<summary>(\d+ changes? of the workspace, .*?)</summary>', html)
+    assert folds[0] == ("", "1 change of the workspace, all allowed")
+    assert folds[-1] == (" open", "2 changes of the workspace, 1 not allowed")
 
 
 def test_each_drawing_shows_where_its_episode_ended(html: str) -> None:
@@ -171,7 +206,7 @@ def test_an_episode_whose_scenario_is_not_in_the_manifest_has_no_drawing(view: R
     manifest = view.manifest.model_copy(update={"scenarios": (), "planes": (), "actors": (), "finished_at": None})
     html = build().render(view.model_copy(update={"manifest": manifest}))
     assert "Rules and the path taken" not in html
-    assert "quota_reentry_failed" in html
+    assert "quota_reentry_failed" in html.replace("<wbr>", "")
 
 
 def test_a_graph_without_nodes_is_not_drawn(view: RunView) -> None:

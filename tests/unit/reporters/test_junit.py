@@ -45,7 +45,7 @@ def test_a_change_that_is_not_allowed_is_told(root: ET.Element) -> None:
 
 def test_what_was_not_judged_is_an_error_and_tells_the_problem(root: ET.Element) -> None:
     (error,) = root.findall(".//error")
-    assert (error.get("message"), error.get("type")) == ("model_error", "provider")
+    assert (error.get("message"), error.get("type")) == ("model_error (overloaded)", "provider")
     assert "HTTP 529" in (error.text or "")
 
 
@@ -85,4 +85,7 @@ def test_the_file_is_well_formed_whatever_the_texts_are(view: RunView) -> None:
     failure = ET.fromstring(text.encode()).find(".//failure")  # noqa: S314  (our own output)
     assert failure is not None
     assert "got      a\ufffdb\ufffd\ufffd\ufffd]]>&<\"'\ufffd" in (failure.text or "")
-    assert (failure.get("message"), failure.get("type")) == ("failed/scenario_violation", "unknown")
+    assert (failure.get("message"), failure.get("type")) == (
+        "failed/scenario_violation, quota_reentry_failed",
+        "unknown",
+    )

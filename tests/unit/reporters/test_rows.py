@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from harness.reporters._rows import counts, episodes, evidence, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import counts, episodes, headline, not_run, plain, steps_in_short
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
@@ -54,25 +54,6 @@ def test_steps_are_told_in_order_with_repetitions_counted_and_the_broken_one_mar
     )
     assert steps_in_short(view.receipts[6]) == "quota_should_run → todo_claim → no kind ✗"
     assert steps_in_short(view.receipts[0].model_copy(update={"steps": ()})) == "no call"
-
-
-def test_a_finding_tells_step_place_expected_and_got(view: RunView) -> None:
-    receipt = view.receipts[2]
-    assert evidence(receipt, receipt.findings[1]) == (
-        "step 4, quota_reentry: the answer at /capability_gate/action",
-        'expected "run"',
-        "got      nothing",
-    )
-
-
-def test_a_finding_with_a_code_of_its_own_names_it(view: RunView) -> None:
-    receipt = view.receipts[6]
-    assert evidence(receipt, receipt.findings[1]) == ("the workspace changed where it must not (unexpected_change)",)
-
-
-def test_a_pointer_to_the_whole_document_is_told(view: RunView) -> None:
-    finding = view.receipts[2].findings[0].model_copy(update={"pointer": "", "step": 99})
-    assert evidence(view.receipts[2], finding)[0] == "the answer at /"
 
 
 def test_characters_that_act_or_hide_become_one_visible_mark() -> None:

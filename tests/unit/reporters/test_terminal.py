@@ -16,8 +16,10 @@ def joined(text: str) -> str:
 
 @pytest.mark.parametrize("width", [40, 80, 109, 110, 140])
 def test_evidence_is_whole_and_no_line_too_long_at_any_width(view: RunView, width: int) -> None:
-    text = summary(view, width=width, color=False)
-    assert max(map(len, text.splitlines())) <= width
+    text = summary(view, width=width, color=False, folder="x" * 200)
+    copied = [line for line in text.splitlines() if "x" * 200 in line or line.startswith("      harness run")]
+    assert len(copied) == 2
+    assert max(len(line) for line in text.splitlines() if line not in copied) <= width
     assert "…" not in text
     for receipt in view.receipts:
         for finding in receipt.findings:
@@ -33,7 +35,7 @@ def test_every_identifier_of_an_episode_is_told_whole(view: RunView, width: int)
         for receipt in shown.receipts:
             assert receipt.scenario in text
             assert receipt.actor.ref in text
-            assert receipt.outcome.name in text
+            assert receipt.verdict == "pass" or receipt.outcome.name in text
             assert (receipt.failure_code or "") in text
 
 
@@ -60,7 +62,52 @@ def test_a_failure_tells_code_cause_place_expected_and_got(view: RunView) -> Non
 
 def test_an_episode_that_was_not_judged_tells_why(view: RunView) -> None:
     text = summary(view, width=100, color=False)
-    assert "   model_error (failed/model_error, cause: provider)\n   the provider was overloaded (HTTP 529)" in text
+    assert (
+        "   model_error (failed/model_error, overloaded, cause: provider)\n   the provider was overloaded (HTTP 529)"
+    ) in text
+    assert "not judged  ark/doubao-seed-2, trial 2, 3.25 s\n" in text
+    assert "            model_error (overloaded)\n" in text
+
+
+def test_the_table_tells_code_and_steps_under_the_scenario(view: RunView) -> None:
+    lines = summary(view, width=140, color=False).splitlines()
+    assert lines[4].split() == ["loopx/capability-repair"]
+    second = next(line for line in lines if line.startswith("2."))
+    assert second.split() == [
+        "2.",
+        "failed",
+        "script:quota_reentry_before_callsite",
+        "quota_reentry_before_callsite",
+        "quota_should_run",
+        "→",
+        "quota_reentry",
+        "✗",
+        "1.25",
+    ]
+
+
+def test_only_files_that_are_there_are_named(view: RunView) -> None:
+    told = summary(view, width=100, color=False, folder="reports/one", written=("junit.xml",))
+    assert "\nLook next in reports/one\n" in told
+    assert [name for name in ("report.html", "junit.xml", "summary.txt") if name in told] == ["junit.xml"]
+    assert "   receipts.jsonl  " in told
+    bare = summary(view, width=100, color=False)
+    assert "\nLook next\n" in bare
+    assert "report.html" not in bare
+
+
+def test_many_episodes_that_ended_alike_are_told_together(view: RunView) -> None:
+    passed, failed = view.receipts[:2]
+    many = [one.model_copy(update={"trial": trial}) for trial in range(1, 41) for one in (passed, failed)]
+    plan = tuple(view.manifest.plan[0].model_copy(update={"trial": trial}) for trial in range(1, 200))
+    manifest = view.manifest.model_copy(update={"plan": plan})
+    text = summary(view.model_copy(update={"receipts": tuple(many), "manifest": manifest}), width=80, color=False)
+    assert "\n40 x  passed  script, " in text
+    assert "\n40 x  failed  script:quota_reentry_before_callsite, " in text
+    assert "(the first of 40 that ended so)" in text.replace("\n", " ")
+    assert text.count("a call that the rules refuse here") == 1
+    assert "\n   and 99 more\n" in text
+    assert len(text.splitlines()) < 100
 
 
 def test_the_first_scripted_failure_can_be_typed_again(view: RunView) -> None:

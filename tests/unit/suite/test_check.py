@@ -242,7 +242,10 @@ def test_why_a_script_does_not_pass_is_told_as_far_as_its_receipt_may() -> None:
     report = check(lambda data: part(data, "script").update(reference=["look"]), (finding,), "the plane was slow")
 
     assert told(report) == [
-        'script reference: should pass, but: fail, looked_first, /mode, expected "repair", got 7, the plane was slow'
+        (
+            "script reference: should pass, but: fail, looked_first, the answer at /mode, "
+            'expected "repair", got 7, the plane was slow'
+        )
     ]
 
 
@@ -263,15 +266,17 @@ def test_a_wrong_script_with_another_code_is_told() -> None:
     report = check(lambda data: part(data, "script", "wrong").update(odd=["look"]))
 
     assert told(report) == [
-        "wrong script odd: should fail with odd, but: fail, looked_first",
-        "code odd: no script reaches the code odd",
+        "wrong script odd: should fail with the code it is named by, but: fail, looked_first",
+        "code odd: no script reaches it",
     ]
 
 
 def test_a_wrong_script_that_passes_is_told() -> None:
     report = check(lambda data: part(data, "script", "wrong").update(odd=["ask", "look"]))
 
-    assert "wrong script odd: should fail with odd, but: pass, completed/final_response" in told(report)
+    assert "wrong script odd: should fail with the code it is named by, but: pass, completed/final_response" in told(
+        report
+    )
 
 
 def test_an_unreached_kind_fact_and_code_are_told() -> None:
@@ -281,9 +286,9 @@ def test_an_unreached_kind_fact_and_code_are_told() -> None:
         kinds.append({"name": "listen", "read": "metadata", "never": {"seen": "too_late"}, "sets": "heard"})
 
     assert told(check(add)) == [
-        "kind listen: no script reaches the kind listen",
-        "fact heard: no script reaches the fact heard",
-        "code too_late: no script reaches the code too_late",
+        "kind listen: no script reaches it",
+        "fact heard: no script reaches it",
+        "code too_late: no script reaches it",
     ]
 
 
@@ -338,7 +343,7 @@ def test_a_checks_own_code_is_reached_by_mutation_alone() -> None:
 def test_a_kinds_own_code_is_not_reached_by_mutation() -> None:
     report = check(lambda data: part(data, "script", "wrong").pop("ask_failed"))
 
-    assert told(report) == ["code ask_failed: no script reaches the code ask_failed"]
+    assert told(report) == ["code ask_failed: no script reaches it"]
 
 
 def test_a_scripts_digest_covers_what_it_says_and_not_its_name() -> None:

@@ -1,0 +1,139 @@
+"""Why an episode ended as it did, in words: for every report the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+from harness.reporters._rows import Episode
+from harness.schema.receipt import Finding, Receipt
+from harness.schema.run import RunLogEntry
+
+__all__ = ["Told", "ending", "evidence", "told"]
+
+_CHECK_WORDS = {
+    "order": "a call that the rules refuse here",
+    "answer": "the answer",
+    "content": "the content that was shown",
+    "execution": "the call did not succeed",
+    "silence": "the actor stopped calling",
+    "boundary": "the workspace changed where it must not",
+    "outcome": "how the loop ended",
+    "drift": "no longer what was recorded",
+}
+
+#: What to do about a failed model call, by its category.
+_ADVICE = {
+    "auth": "check the API key",
+    "bad_response": "what answered does not speak this API: check the address",
+    "connection_lost": "check the address and whether it is up",
+    "invalid_request": "the provider refuses these settings or this model",
+    "model_not_found": "check the model's name",
+    "overloaded": "try again later",
+    "quota_exhausted": "the account has nothing left",
+    "rate_limited": "try again later, or fewer at a time with -n",
+    "timeout": "try again, or give the scenario a longer deadline",
+}
+
+#: Expectations of an answer that are put in words and not values; a receipt holds both as JSON.
+_PHRASE = re.compile(r'(?:no command )?contains "|\d+ of kind |the value at #|(?:empty|absent|an array of commands)\Z')
+
+
+def ending(receipt: Receipt) -> str:
+    """How the loop ended, with all that is known of it: ``failed/model_error, rate_limited``."""
+    outcome = receipt.outcome
+    detail = outcome.detail if outcome.detail not in {None, receipt.failure_code} else None
+    measured = [("limit", outcome.limit), ("observed", outcome.observed)]
+    parts = [outcome.name, detail, *(f"{word} {number}" for word, number in measured if number is not None)]
+    return ", ".join(part for part in parts if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One piece of evidence in words. ``code`` is None where it is that of the episode."""
+
+    where: str
+    what: str
+    code: str | None = None
+    pointer: str | None = None
+    expected: str | None = None
+    got: str | None = None
+
+
+def told(row: Episode) -> tuple[Told, ...]:
+    """Why an episode ended as it did: the problem, the model call that failed, then every finding."""
+    receipt = row.receipt
+    found: list[Told] = []
+    if row.log is not None and row.log.problem is not None:
+        found.append(Told("", row.log.problem))
+    if receipt.cause == "provider":
+        found += _last_call(row.log)
+    # a finding that only says that the loop ended adds nothing to the ending itself
+    found += [_told(receipt, finding) for finding in receipt.findings if finding.check != "outcome"]
+    return tuple(found)
+
+
+def evidence(piece: Told) -> tuple[str, ...]:
+    """A piece of evidence in lines: where it is and what it is, what was expected, what was there."""
+    where = f"{piece.where}: " if piece.where else ""
+    at = f" at {piece.pointer or '/'}" if piece.pointer is not None else ""
+    code = f" ({piece.code})" if piece.code else ""
+    lines = [f"{where}{piece.what}{at}{code}"]
+    if piece.expected is not None:
+        lines.append(f"expected {piece.expected}")
+    if piece.got is not None:
+        lines.append(f"got      {piece.got}")
+    return tuple(lines)
+
+
+def _last_call(log: RunLogEntry | None) -> list[Told]:
+    calls = () if log is None else log.attempts
+    if not calls or calls[-1].error is None:
+        return []
+    last = calls[-1]
+    parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
+    parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
+    said = ", ".join(part for part in parts if part)
+    advice = _ADVICE.get(last.error or "")
+    times = "" if last.attempt == 1 else f", attempt {last.attempt}"
+    return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
+
+
+def _told(receipt: Receipt, finding: Finding) -> Told:
+    step = next((step for step in receipt.steps if step.ordinal == finding.step), None)
+    expected, got = finding.expected, finding.got
+    what = _CHECK_WORDS[finding.check]
+    if finding.check in {"order", "silence"}:
+        what = f"{what}; {_facts(receipt, None if step is None else step.ordinal)}"
+    ours = finding.check in {"content", "execution"}
+    exit_codes = finding.check == "execution" and expected == "0"
+    return Told(
+        where="" if step is None else f"step {step.ordinal}, {step.kind or 'no kind'}",
+        what=what,
+        code=None if finding.code == receipt.failure_code else finding.code,
+        pointer=finding.pointer,
+        expected="exit code 0" if exit_codes else _words(expected, ours=ours),
+        got=f"exit code {got}" if exit_codes and (got or "").isdecimal() else _words(got, ours=ours) if ours else got,
+    )
+
+
+def _facts(receipt: Receipt, before: int | None) -> str:
+    """What was true before a step, or at the end."""
+    facts = (
+        receipt.facts
+        if before is None
+        else [fact for step in receipt.steps if step.ordinal < before and step.code is None for fact in step.sets]
+    )
+    return f"true by then: {', '.join(dict.fromkeys(facts))}" if facts else "no fact was true by then"
+
+
+def _words(text: str | None, *, ours: bool) -> str | None:
+    """Words of ours without the quotes that a receipt, which knows only JSON, puts around them."""
+    if text is None or not text.startswith('"'):
+        return text
+    try:
+        said: object = json.loads(text)
+    except ValueError:
+        return text
+    return said if isinstance(said, str) and (ours or _PHRASE.match(said)) else text

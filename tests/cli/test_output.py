@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from harness.cli.output import folded, table
+
+LONG = "the agent proves it once at the real target and re-enters quota in the same heartbeat"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """From here on standard output is a terminal."""
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+
+def test_the_last_column_folds_under_its_heading_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch, 40)
+    assert table(("scenario", "asks"), [("pack/a", LONG), ("pack/b", "")]).splitlines() == [
+        "scenario  asks",
+        "pack/a    the agent proves it once at",
+        "          the real target and re-enters",
+        "          quota in the same heartbeat",
+        "pack/b",
+    ]
+
+
+def test_nothing_folds_where_no_person_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert table(("scenario", "asks"), [("pack/a", LONG)]).splitlines()[1] == f"pack/a    {LONG}"
+    assert folded("a\nb", "  ") == "  a\n  b"
+    monkeypatch.setattr(sys, "stdout", None)
+    assert folded(LONG, "  ") == f"  {LONG}"
+
+
+def test_words_that_are_copied_are_never_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch, 40)
+    pointer = "/interaction_contract/cli_channel/next_cli_actions-of-it/0"
+    assert folded(f"the answer at {pointer}", "    ").splitlines() == ["    the answer at", f"    {pointer}"]
+
+
+def test_a_terminal_that_is_too_narrow_is_told_in_longer_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch, 10)
+    assert folded("one two three four five six", "        ").splitlines() == [
+        "        one two three",
+        "        four five six",
+    ]

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from harness.errors import ProviderCategory
+from harness.reporters._evidence import _ADVICE, Told, ending, evidence, told
+from harness.reporters._rows import Episode
+from harness.schema.outcome import Outcome
+from harness.schema.receipt import Finding, Receipt, RedactedText
+from harness.schema.run import AttemptRow, RunLogEntry, RunView
+
+
+def row(receipt: Receipt, log: RunLogEntry | None = None) -> Episode:
+    return Episode(1, receipt, log)
+
+
+def only(receipt: Receipt, **changes: object) -> Told:
+    """What is told of the first finding with these changes."""
+    finding = receipt.findings[0].model_copy(update=changes)
+    (piece,) = told(row(receipt.model_copy(update={"findings": (finding,)})))
+    return piece
+
+
+def test_a_finding_tells_step_place_expected_and_got(view: RunView) -> None:
+    assert evidence(told(row(view.receipts[2]))[1]) == (
+        "step 4, quota_reentry: the answer at /capability_gate/action",
+        'expected "run"',
+        "got      nothing",
+    )
+
+
+def test_a_finding_with_a_code_of_its_own_names_it(view: RunView) -> None:
+    assert evidence(told(row(view.receipts[6]))[1]) == ("the workspace changed where it must not (unexpected_change)",)
+
+
+def test_a_pointer_to_the_whole_document_is_told(view: RunView) -> None:
+    assert evidence(only(view.receipts[2], pointer="", step=99))[0] == "the answer at /"
+
+
+def test_a_refused_call_tells_what_was_true_before_it(view: RunView) -> None:
+    assert evidence(told(row(view.receipts[1]))[0]) == (
+        "step 2, quota_reentry: a call that the rules refuse here; true by then: informed",
+    )
+    assert only(view.receipts[1], step=1).what.endswith("; no fact was true by then")
+
+
+def test_silence_tells_what_was_true_at_the_end(view: RunView) -> None:
+    assert evidence(told(row(view.receipts[4]))[0]) == ("the actor stopped calling; true by then: informed, verified",)
+
+
+@pytest.mark.parametrize(
+    ("check", "written", "shown"),
+    [
+        ("answer", r'"contains \"x\""', 'contains "x"'),
+        ("answer", r'"no command contains \"x\""', 'no command contains "x"'),
+        ("answer", '"2 of kind quota_reentry"', "2 of kind quota_reentry"),
+        ("answer", '"the value at #/a"', "the value at #/a"),
+        ("answer", '"empty"', "empty"),
+        ("answer", '"absent"', "absent"),
+        ("answer", '"bounded_delivery"', '"bounded_delivery"'),
+        ("answer", '"emptied"', '"emptied"'),
+        ("answer", "true", "true"),
+        ("content", '"a read that ran"', "a read that ran"),
+        ("execution", '"a JSON object"', "a JSON object"),
+        ("execution", '"torn', '"torn'),
+    ],
+)
+def test_words_lose_the_quotes_of_json_and_values_keep_them(
+    view: RunView, check: str, written: str, shown: str
+) -> None:
+    assert only(view.receipts[2], check=check, expected=RedactedText(written)).expected == shown
+
+
+def test_what_an_answer_held_is_never_taken_for_our_words(view: RunView) -> None:
+    assert only(view.receipts[2], got=RedactedText('"empty"')).got == '"empty"'
+
+
+def test_exit_codes_are_called_so(view: RunView) -> None:
+    failed = only(view.receipts[2], check="execution", expected=RedactedText("0"), got=RedactedText("2"))
+    assert (failed.expected, failed.got) == ("exit code 0", "exit code 2")
+    late = only(view.receipts[2], check="execution", expected=RedactedText("0"), got=RedactedText('"timed out"'))
+    assert (late.expected, late.got) == ("exit code 0", "timed out")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "said"),
+    [
+        (
+            AttemptRow(operation="turn-1/main", attempt=1, status="not_sent", usage=None, seconds=0, error="timeout"),
+            "model call turn-1/main: timeout, nothing was sent; try again, or give the scenario a longer deadline",
+        ),
+        (
+            AttemptRow(
+                operation="turn-2/main",
+                attempt=3,
+                status="failed",
+                usage=None,
+                seconds=0,
+                error="rate_limited",
+                http_status=429,
+            ),
+            "model call turn-2/main, attempt 3: rate_limited, HTTP 429; try again later, or fewer at a time with -n",
+        ),
+        (
+            AttemptRow(operation="turn-1/main", attempt=1, status="unknown", usage=None, seconds=0, error="odd"),
+            "model call turn-1/main: odd, whether it was answered is unknown",
+        ),
+    ],
+)
+def test_an_outage_tells_the_model_call_that_failed(view: RunView, attempt: AttemptRow, said: str) -> None:
+    log = view.log[3].model_copy(update={"attempts": (*view.log[3].attempts, attempt), "problem": None})
+    assert [evidence(piece) for piece in told(row(view.receipts[3], log))] == [(said,)]
+
+
+def test_every_outage_has_advice_of_its_own_or_none_to_give() -> None:
+    judged = {"content_filter", "malformed_tool_call"}
+    elsewhere = {"server_error", "stream_incomplete"}
+    assert set(_ADVICE) == set(get_args(ProviderCategory)) - judged - elsewhere
+
+
+def test_an_outage_without_a_failed_call_tells_the_problem_alone(view: RunView) -> None:
+    assert told(row(view.receipts[3], view.log[3])) == (Told("", "the provider was overloaded (HTTP 529) three times"),)
+    assert told(row(view.receipts[3])) == ()
+
+
+def test_that_the_loop_ended_is_no_evidence_of_its_own(view: RunView) -> None:
+    finding = Finding(code="model_error", check="outcome")
+    assert told(row(view.receipts[3].model_copy(update={"findings": (finding,)}))) == ()
+
+
+def test_an_ending_tells_detail_and_limit_but_no_code_twice(view: RunView) -> None:
+    assert ending(view.receipts[3]) == "failed/model_error, overloaded"
+    assert ending(view.receipts[1]) == "failed/scenario_violation"
+    limit = Outcome(status="limit_exceeded", reason="model_turns", limit=6, observed=7)
+    assert ending(view.receipts[0].model_copy(update={"outcome": limit})) == (
+        "limit_exceeded/model_turns, limit 6, observed 7"
+    )
