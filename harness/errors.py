@@ -13,6 +13,7 @@
     │   ├── PlaneMissingError             a control plane is not installed; carries the line to type
     │   ├── ProvisionError                a control plane cannot be installed or is damaged
     │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
+    │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
     │   └── StoreError                    a run folder that cannot be written or read
     ├── NothingSelectedError              exit 5
     ├── InterruptedRunError               exit 130, resumable
@@ -47,6 +48,7 @@ __all__ = [
     "ProviderCategory",
     "ProviderError",
     "ProvisionError",
+    "RecordingError",
     "RedactionError",
     "ReplayMismatchError",
     "ScenarioError",
@@ -147,6 +149,16 @@ class StoreError(InputError):
     """A run folder cannot be written or read."""
 
 
+class RecordingError(InputError):
+    """A recording that cannot be read: where (file, line), what was found, which format is read. The file stays."""
+
+    def __init__(self, path: Path | str, problem: str, *, line: int | None = None, supported: int = 1) -> None:
+        self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
+        place = self.path if line is None else f"{self.path}:{line}"
+        read = f"recordings of format {supported} are read; the file is left as it is"
+        super().__init__(f"{place}: recording_unreadable: {problem}; {read}")
+
+
 class NothingSelectedError(HarnessError):
     """The selection is empty."""
 
@@ -211,7 +223,14 @@ class ReplayMismatchError(EpisodeError):
 
 
 class SetupRejectedError(EpisodeError):
-    """The world of an episode could not be made, or a value of the scenario could not be resolved at open."""
+    """The world of an episode could not be made, or a value of the scenario could not be resolved at open.
+
+    ``by_plane``: the control plane failed at it, not the scenario.
+    """
+
+    def __init__(self, problem: str, *, by_plane: bool = False) -> None:
+        self.by_plane = by_plane
+        super().__init__(problem)
 
 
 class ControlPlaneError(EpisodeError):

@@ -12,6 +12,7 @@ from harness.schema.base import Digest
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
 from harness.schema.recording import Drift, PlaneAnswer
+from harness.schema.rehearsal import Visit
 from harness.schema.run import RunView
 
 __all__ = [
@@ -119,13 +120,14 @@ class TurnContext:
 
     ``turn`` counts from 1. ``deadline_s`` bounds the call, in seconds. ``cancelled`` may be asked from any thread.
     ``substitute`` replaces the scenario's placeholders in a text; raises ScriptExhaustedError where one that is
-    declared cannot be resolved yet.
+    declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt.
     """
 
     turn: int
     deadline_s: float
     cancelled: Callable[[], bool]
     substitute: Callable[[str], str]
+    visit: Visit
 
 
 class Actor(Protocol):

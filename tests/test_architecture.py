@@ -24,13 +24,13 @@ LAYERS = (
     ("ports", "redaction"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
-        *("config", "environment"),
+        *("config", "environment", "recording", "transcript"),
     ),
-    ("episode", "actors", "providers", "executors", "controlplanes", "reporters"),
+    ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),
     ("catalog",),
     ("wiring",),
-    ("cli",),
+    ("cli", "pytest_plugin"),
 )
 #: Folders of interchangeable entries: nobody else imports them by name.
 PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters"}
@@ -42,8 +42,10 @@ _TIME = ("clock.py", "executors/", "episode/model_call.py")
 _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {
-    "httpx": ("providers/_http.py",),
-    "socket": ("providers/_http.py",),
+    "httpx": ("providers/_http.py", "recording/transport.py"),
+    "socket": ("providers/_http.py", "rehearsal/server.py"),
+    "socketserver": (),
+    "http.server": ("rehearsal/server.py",),
     "urllib.request": (),
     "http.client": (),
     "subprocess": _PROCESSES,
@@ -332,7 +334,7 @@ PLANTED = [
     (layers, "__init__.py", "from harness.clock import SystemClock", "harness may not know clock"),
     (layers, "newcomer.py", "", "the unit 'newcomer' has no layer"),
     (cycles, "schema/base.py", "def f():\n    from harness.schema import run", "harness.schema.base: imports itself"),
-    (effects, "reporters/planted.py", "import httpx", "uses httpx, which belongs to providers/_http.py"),
+    (effects, "reporters/planted.py", "import httpx", "uses httpx, which belongs to providers/_http.py recording"),
     (
         effects,
         "gate/planted.py",

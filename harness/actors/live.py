@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from harness.actors._key import SecretKey
 from harness.errors import UsageError
 from harness.ports import Provider, TurnContext, WireResponse
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.message import GenerationSettings, ModelRequest, Reply
+from harness.schema.rehearsal import REHEARSAL_HEADER
 
 __all__ = ["LiveActor", "SecretKey", "Send", "build"]
 
@@ -56,6 +59,7 @@ class LiveActor:
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
         self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
         self._url = base_url.rstrip("/") + provider.path
+        self._rehearses = _is_loopback(base_url)
 
     @property
     def identity(self) -> ActorIdentity:
@@ -64,9 +68,12 @@ class LiveActor:
 
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
         """One attempt. Raises ProviderError."""
+        headers = self._provider.headers(None if self._key is None else self._key.reveal())
+        if self._rehearses:
+            headers[REHEARSAL_HEADER] = context.visit.header
         response = self._send(
             self._url,
-            headers=self._provider.headers(None if self._key is None else self._key.reveal()),
+            headers=headers,
             body=self._provider.encode_request(request.model_copy(update=self._asked)),
             deadline_s=context.deadline_s,
             cancelled=context.cancelled,
@@ -75,3 +82,14 @@ class LiveActor:
 
     def close(self) -> None:
         """Nothing to release: the connection is the caller's."""
+
+
+def _is_loopback(url: str) -> bool:
+    """Whether only this machine can answer: a rehearsal is told which visit this is, nobody else ever."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

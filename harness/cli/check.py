@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import click
 
-from harness import wiring, workspace
-from harness.cli.exit_codes import ExitCode
+from harness import wiring
+from harness.cli.check_recordings import check_recordings
+from harness.cli.executor import DEFAULT_EXECUTOR
+from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.output import folded, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose
 from harness.schema.actor import ActorSpec
+from harness.schema.base import JsonValue
 from harness.schema.check import CheckReport, Coverage
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
@@ -25,11 +28,18 @@ _EPILOG = """\b
 Examples:
   harness check
   harness check loopx/capability-repair --format json
+  harness check --mutate-recording
 """
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("selection", nargs=-1, metavar="[SCENARIO|GLOB|tag:TAG]...")
+@click.option(
+    "--mutate-recording",
+    "mutate",
+    is_flag=True,
+    help="Change every leaf of every recorded request and answer, one at a time, and demand that each is noticed.",
+)
 @click.option(
     "--format",
     "form",
@@ -41,18 +51,18 @@ Examples:
 @click.option(
     "--executor",
     type=click.Choice(["warm", "cold"]),
-    default="warm",
+    default=DEFAULT_EXECUTOR,
     show_default=True,
     help="How the control plane is run.",
 )
-def check(selection: tuple[str, ...], form: str, executor: str) -> ExitCode:
+def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str) -> ExitCode:
     """Play the scripts of scenarios (default: all) and demand what makes a scenario worth trusting.
 
     The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
     every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks.
+    Recordings of the scenarios are replayed, and must still fit.
     """
     settings = wiring.settings()
-    workspace.sweep()
     chosen = choose(settings, selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
@@ -66,11 +76,15 @@ def check(selection: tuple[str, ...], form: str, executor: str) -> ExitCode:
                 say_json(reports[-1].model_dump(mode="json"))
             elif form == "text":
                 say(_text(reports[-1]))
+        replayed = check_recordings(settings, session, chosen, planes, options, mutate=mutate, form=form)
     if form == "text" and len(reports) > 1:
         say(f"{sum(not report.findings for report in reports)} of {len(reports)} scenarios are fine")
     if form == "json":
-        say_json({"scenarios": [report.model_dump(mode="json") for report in reports]}, indent=2)
-    return ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
+        recordings: list[JsonValue] = [report.model_dump(mode="json") for report in replayed.reports]
+        scenarios: list[JsonValue] = [report.model_dump(mode="json") for report in reports]
+        say_json({"scenarios": scenarios, "recordings": recordings, "strays": list(replayed.strays)}, indent=2)
+    failed = ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
+    return gravest((failed, replayed.exit_code))
 
 
 def _tracer(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from harness import wiring, workspace
+from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import say, say_json, table
 from harness.errors import CatalogError, HarnessError, ScriptError, UsageError
@@ -74,7 +74,6 @@ def classify(name: str, commands: tuple[str, ...], file: Path | None, after: tup
     if not asked:
         raise UsageError("no command to classify; give some, or --commands FILE")
     settings = wiring.settings()
-    workspace.sweep()
     loaded = wiring.load_scenario(settings, name)
     _known_kinds(loaded, after)
     with wiring.classifier(settings, loaded, after) as one:

@@ -6,7 +6,7 @@ import shutil
 
 import click
 
-from harness import environment, provision, wiring, workspace
+from harness import environment, provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import say, say_json, table
 from harness.schema.base import JsonValue
@@ -35,7 +35,6 @@ def doctor(form: str) -> ExitCode:
     Exits 4 where something is missing that a run needs.
     """
     settings = wiring.settings()
-    workspace.sweep()
     rows = [(fact.name, fact.status, fact.text, fact.hint) for fact in _facts(settings)]
     lacking = [name for name, status, _, _ in rows if status == "missing"]
     if form == "text":

@@ -21,7 +21,7 @@ from harness.schema.run import (
 )
 from harness.schema.scenario import LoadedScenario
 
-__all__ = ["chosen_reporters", "planned", "starting_manifest", "summary", "timestamp"]
+__all__ = ["chosen_reporters", "keep_to_owner", "planned", "starting_manifest", "summary", "timestamp"]
 
 
 def timestamp(clock: Clock) -> str:
@@ -69,6 +69,12 @@ def chosen_reporters(known: Mapping[str, Reporter], names: Sequence[str]) -> tup
         if name not in known:
             raise CatalogError("report", name, tuple(known))
     return tuple(known[name] for name in (dict.fromkeys(names) or known))
+
+
+def keep_to_owner(view: RunView, page: Path) -> None:
+    """A page that embeds conversations is read by its owner only, as the recordings that they come from are."""
+    if view.transcripts and page.suffix == ".html":
+        page.chmod(0o600)
 
 
 def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Collection[str]) -> str:

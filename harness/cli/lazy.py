@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import click
 
@@ -21,12 +21,15 @@ class LazyGroup(click.Group):
         text: str,
         epilog: str,
         params: list[click.Parameter] | None = None,
+        first: Callable[[], None] | None = None,
     ) -> None:
+        """``first`` is called before any verb."""
         super().__init__(
             name=name,
             help=text,
             epilog=epilog,
             params=params,
+            callback=first,
             invoke_without_command=False,
             no_args_is_help=False,
             context_settings={"help_option_names": ["-h", "--help"]},

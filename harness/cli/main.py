@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
@@ -23,9 +24,12 @@ __all__ = ["main"]
 _VERBS = {
     "run": ("harness.cli.run", "run", "Play scenarios with an actor and write receipts."),
     "check": ("harness.cli.check", "check", "Hold scenarios against their own scripts; no model."),
+    "record": ("harness.cli.record", "record", "Record live models for offline replay."),
     "report": ("harness.cli.report", "report", "Render the reports of a run folder again."),
+    "show": ("harness.cli.show", "show", "Tell one episode in words, or what was said in it."),
     "scenario": ("harness.cli.scenario", "scenario", "List, show, classify with, and describe scenarios."),
     "plane": ("harness.cli.plane", "plane", "Install, list and verify control planes."),
+    "wire": ("harness.cli.wire", "wire", "Work with the wire between harness and providers."),
     "doctor": ("harness.cli.doctor", "doctor", "Tell what is here and what is missing."),
 }
 
@@ -71,6 +75,7 @@ def _top() -> LazyGroup:
     return LazyGroup(
         "harness",
         _VERBS,
+        first=_sweep,
         text=_TEXT,
         epilog=_EPILOG,
         params=[
@@ -92,6 +97,13 @@ def _top() -> LazyGroup:
             ),
         ],
     )
+
+
+def _sweep() -> None:
+    """Every start of a verb removes what a killed one left; where nothing can be looked at, the verb will say so."""
+    workspace = importlib.import_module("harness.workspace")
+    with contextlib.suppress(HarnessError):
+        workspace.sweep()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

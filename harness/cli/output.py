@@ -46,7 +46,7 @@ def say(text: str) -> None:
 
 def say_json(value: JsonValue, *, indent: int | None = None) -> None:
     """One JSON value in ASCII, so that no locale and no odd character can break it; one line unless indented."""
-    say(json.dumps(value, indent=indent, sort_keys=False))
+    say(json.dumps(value, indent=indent, sort_keys=False, allow_nan=False))
 
 
 def note(text: str) -> None:

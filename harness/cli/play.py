@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from harness import wiring
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
@@ -20,7 +21,7 @@ from harness.ports import Reporter
 from harness.receipt import RunStore, line, read_run
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunView
-from harness.suite import SuiteEnd, conclude, run_suite
+from harness.suite import SuiteEnd, conclude, is_stale, run_suite
 
 __all__ = ["Order", "play"]
 
@@ -34,7 +35,8 @@ class Order:
     form: str
     jobs_at_once: int
     out: Path | None
-    debug: bool = False
+    keep: Literal["failed", "judged", "all", "none"] = "failed"
+    tolerate_stale: bool = False
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
-    return _conclusion(view, end, len(jobs), folder)
+    return _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)
 
 
 @contextmanager
@@ -105,8 +107,9 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
 
 def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> SuiteEnd:
     stop, printed = threading.Event(), _InOrder()
+    kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
     with (
-        wiring.Session(settings) as session,
+        wiring.Session(settings, kept) as session,
         stoppable(stop, session.cancel),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
@@ -139,8 +142,13 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
         say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)
 
 
-def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path) -> ExitCode:
+def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, tolerate_stale: bool) -> ExitCode:
+    stale = [receipt for receipt in view.receipts if is_stale(receipt)]
     codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
+    if stale and not tolerate_stale:
+        codes.add(ExitCode.DRIFT)
+    elif stale:
+        note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
     for crash in end.crashes:
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)

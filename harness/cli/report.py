@@ -8,7 +8,7 @@ import click
 
 from harness import wiring
 from harness.cli.exit_codes import ExitCode
-from harness.cli.folder import chosen_reporters, summary
+from harness.cli.folder import chosen_reporters, keep_to_owner, summary
 from harness.cli.output import colored, say, width
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
@@ -20,16 +20,18 @@ _EPILOG = """\b
 Examples:
   harness report reports/20260101T000000Z-0a1b
   harness report reports/20260101T000000Z-0a1b --report html --out page.html
+  harness report reports/20260101T000000Z-0a1b --report html --transcripts
 """
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--report", "names", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
+@click.option("--transcripts", is_flag=True, help="Put kept conversations into the page; then only you may read it.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the one report there; - for standard output."
 )
-def report(folder: Path, names: tuple[str, ...], out: Path | None) -> ExitCode:
+def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path | None) -> ExitCode:
     """Render reports from the receipts in the folder RUN, into it; prints the summary of the run.
 
     The exit code says only whether the reports were written; the verdicts are those of the run.
@@ -37,9 +39,12 @@ def report(folder: Path, names: tuple[str, ...], out: Path | None) -> ExitCode:
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
     view = read_run(folder)
+    if transcripts:
+        view = wiring.with_transcripts(folder, view)
     if out is None:
         for reporter in reporters:
             _write(folder / reporter.filename, reporter.render(view))
+            keep_to_owner(view, folder / reporter.filename)
         written = [
             reporter.filename for reporter in wiring.reporters().values() if (folder / reporter.filename).is_file()
         ]
@@ -51,6 +56,7 @@ def report(folder: Path, names: tuple[str, ...], out: Path | None) -> ExitCode:
         say(text.removesuffix("\n"))
     else:
         _write(out, text)
+        keep_to_owner(view, out)
         say(f"written: {out}")
     return ExitCode.PASSED
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from harness import config, wiring, workspace
+from harness import wiring
+from harness.cli.executor import DEFAULT_EXECUTOR
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.output import say, say_json, table
 from harness.cli.play import Order, play
 from harness.cli.selection import choose
-from harness.errors import MissingKeyError, UsageError
+from harness.errors import MissingKeyError, NothingSelectedError, UsageError
 from harness.schema.actor import ActorSpec
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
@@ -30,8 +31,8 @@ Examples:
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
 
 \b
-Actors: script, script:NAME, script:FILE.json, PROVIDER/MODEL[@BASE_URL],
-or a NAME of harness.toml.
+Actors: script, script:NAME, script:FILE.json, recorded, recorded:FILE,
+PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 """
 
 
@@ -57,7 +58,7 @@ or a NAME of harness.toml.
 @click.option(
     "--executor",
     type=click.Choice(["warm", "cold"]),
-    default="warm",
+    default=DEFAULT_EXECUTOR,
     show_default=True,
     help="How the control plane is run; receipts are the same.",
 )
@@ -71,6 +72,20 @@ or a NAME of harness.toml.
     help="Repeat every Nth warm call cold and compare; 0 for none.",
 )
 @click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
+@click.option(
+    "--keep",
+    type=click.Choice(["failed", "all", "none"]),
+    default="failed",
+    show_default=True,
+    help="Recordings of live episodes to keep in the run folder, redacted.",
+)
+@click.option(
+    "--stale",
+    type=click.Choice(["fail", "warn"]),
+    default="fail",
+    show_default=True,
+    help="What a recording that no longer fits means for the exit code.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan and do nothing.")
 def run(
     *,
@@ -86,21 +101,24 @@ def run(
     keep_workspace: bool,
     shadow: int,
     yes_spend: bool,
+    keep: str,
+    stale: str,
     dry_run: bool,
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
-    With scripted actors every episode must pass. With live actors the exit code only says whether every episode left
-    a receipt that is judged.
+    With scripted and recorded actors every episode must pass, and a recording must still fit. With live actors the
+    exit code only says whether every episode left a receipt that is judged.
     """
     settings = wiring.settings()
-    workspace.sweep()
     options = EpisodeOptions(
         executor="cold" if executor == "cold" else "warm", shadow_every=shadow, keep_workspace=keep_workspace
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
     chosen = choose(settings, selection)
     jobs = _plan(settings, chosen, actors, sets, trials=trials, options=options)
+    if not jobs:
+        raise NothingSelectedError("nothing is recorded of what is chosen; record it with harness record")
     if dry_run:
         _print_plan(jobs, form)
         return ExitCode.PASSED
@@ -111,6 +129,8 @@ def run(
         form=form,
         jobs_at_once=at_once or min(os.cpu_count() or 1, 8),
         out=out,
+        keep="all" if keep == "all" else "none" if keep == "none" else "failed",
+        tolerate_stale=stale == "warn",
     )
     return play(settings, jobs, order)
 
@@ -140,7 +160,7 @@ def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spen
             continue
         if not yes_spend:
             raise UsageError(f"actor {identity.ref!r} is a live model and costs money; agree with --yes-spend")
-        if not settings.environ.get(variable, "").strip() and config.resolve(identity.provider or "").key_required:
+        if not settings.environ.get(variable, "").strip() and actor.key_required:
             raise MissingKeyError(identity.ref, variable)
 
 

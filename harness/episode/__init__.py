@@ -2,7 +2,7 @@
 
 from harness.episode.loop import run
 from harness.episode.open import open_world
-from harness.episode.parts import EpisodeParts
+from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.world import World
 
-__all__ = ["EpisodeParts", "World", "open_world", "run"]
+__all__ = ["CLASSIFIER_VERSION", "EpisodeParts", "World", "open_world", "run"]

@@ -13,6 +13,7 @@ from harness.episode.hands import CallInHand, CallStop
 from harness.episode.world import World
 from harness.errors import ControlPlaneError
 from harness.gate import GateStop
+from harness.recording import answer_key
 from harness.schema.base import JsonValue, digest_json, digest_text
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
@@ -122,7 +123,7 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
         return CallStop("error_terminal", "error: the tool could not be run", ending)
     if hand.observation.ran:
         world.observe_changes(by)
-    return _overdue(world, hand)
+    return _overdue(world, hand) or _hung(world, hand, by)
 
 
 def _overdue(world: World, hand: CallInHand) -> CallStop | None:
@@ -132,6 +133,18 @@ def _overdue(world: World, hand: CallInHand) -> CallStop | None:
         return None
     world.record(OpUnknown(operation=hand.operation, attempt=1, detail="deadline"))
     return CallStop("timeout", "[timed out]", ending)
+
+
+def _hung(world: World, hand: CallInHand, by: str) -> CallStop | None:
+    """A control plane that did not answer in time: nobody can tell what it did, and it is not the actor's fault."""
+    if by != "control_plane" or hand.observation is None or not hand.observation.timed_out:
+        return None
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="timeout"))
+    return CallStop(
+        "timeout",
+        "[timed out]",
+        Outcome(status="suspended", reason="reconciliation_required", detail="tool_effect"),
+    )
 
 
 def _bounded(world: World, hand: CallInHand) -> CallStop | None:
@@ -169,6 +182,8 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
     kind, before, seen = hand.kind, hand.before, hand.observation
     if kind is None or before is None or seen is None:  # pragma: no cover  (C2 and C12 set them or stop)
         raise AssertionError(hand.operation)
+    if seen.timed_out:
+        return None  # a read that was cut off proves nothing; it is answered as such, and the episode goes on
     judgement = rules.judge(
         world.scenario,
         before,
@@ -253,7 +268,7 @@ def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:
             kind=hand.proposal.kind,
             exit_code=seen.exit_code,
             answer=stable,
-            key=key,
+            key=answer_key(hand.proposal.kind, seen.exit_code, stable),
         )
         world.drifts.extend(world.parts.witness.answered(told))
 

@@ -25,8 +25,13 @@ __all__ = ["UNEXPECTED_CHANGE", "close"]
 UNEXPECTED_CHANGE = "unexpected_workspace_change"
 
 
-def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome) -> Receipt:
-    """The receipt of an episode that ended with ``outcome``; ``world`` is None where it could not be opened."""
+def close(
+    parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome, *, by_plane: bool = False
+) -> Receipt:
+    """The receipt of an episode that ended with ``outcome``; ``world`` is None where it could not be opened.
+
+    ``by_plane``: it could not, for the control plane failed.
+    """
     scenario = world.scenario if world else parts.job.loaded.scenario
     if world is not None and parts.witness is not None:
         world.drifts.extend(parts.witness.closed())
@@ -38,7 +43,7 @@ def close(parts: EpisodeParts, journal: Journal, world: World | None, outcome: O
     evidence = Evidence(
         outcome=outcome,
         verdict=conclusion.verdict,
-        cause=conclusion.cause,
+        cause="control_plane" if by_plane and conclusion.verdict == "not_judged" else conclusion.cause,
         code=conclusion.code,
         findings=conclusion.findings,
         drifts=tuple(world.drifts) if world else (),

@@ -34,6 +34,7 @@ def run(
     journal, spool = journal or Journal(), spool or MemorySpool()
     started, began = parts.clock.now(), parts.clock.monotonic()
     problem: str | None = None
+    by_plane = False
     world: World | None = None
     receipt = _stored(journal, spool)
     with ExitStack() as stack:
@@ -43,12 +44,12 @@ def run(
                 world = open_world(parts, journal, spool, stack)
                 outcome = _turns(world)
             except SetupRejectedError as error:
-                problem = str(error)
+                problem, by_plane = str(error), error.by_plane
                 outcome = Outcome(status="rejected", reason="setup_rejected")
             except ControlPlaneError as error:
                 problem = str(error)
                 outcome = Outcome(status="failed", reason="tool_error", detail="control_plane")
-            receipt = _closed(parts, journal, spool, world, outcome)
+            receipt = _closed(parts, journal, spool, world, outcome, by_plane=by_plane)
         log = RunLogEntry(
             key=receipt.key,
             started_at=started.isoformat(timespec="milliseconds"),
@@ -57,7 +58,7 @@ def run(
             attempts=tuple(world.attempts) if world else (),
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
-            problem=problem,
+            problem=problem or (world.problem if world else None),
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -71,10 +72,16 @@ def _stored(journal: Journal, spool: MemorySpool) -> Receipt | None:
 
 
 def _closed(
-    parts: EpisodeParts, journal: Journal, spool: MemorySpool, world: World | None, outcome: Outcome
+    parts: EpisodeParts,
+    journal: Journal,
+    spool: MemorySpool,
+    world: World | None,
+    outcome: Outcome,
+    *,
+    by_plane: bool,
 ) -> Receipt:
     journal.append(Closed(outcome=outcome))
-    receipt = close(parts, journal, world, outcome)
+    receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     spool.purge()
     journal.append(Acknowledged(receipt=spool.put(line(receipt).encode("utf-8"))))
     return receipt

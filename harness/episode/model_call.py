@@ -31,8 +31,8 @@ class CallEnd:
     done: threading.Event = field(default_factory=threading.Event)
 
 
-def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds: Bounds) -> CallEnd:
-    """Ask the actor; returns as soon as it answers, the bound passes, or cancellation is seen.
+def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds: Bounds, limit_s: float) -> CallEnd:
+    """Ask the actor; returns as soon as it answers, ``limit_s`` seconds pass, or cancellation is seen.
 
     Anything an actor raises that is not one of our errors is a bug and is raised again here, on the owner's thread.
     """
@@ -48,7 +48,7 @@ def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds
         finally:
             theirs.done.set()
 
-    left = min(context.deadline_s, bounds.left())
+    left = min(limit_s, bounds.left())
     thread = threading.Thread(target=invoke, name="model-call", daemon=True)
     thread.start()
     while not theirs.done.wait(min(NOTICE_S, max(left, 0.0))):

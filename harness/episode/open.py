@@ -169,7 +169,8 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
         if not ok:
             how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
-            raise SetupRejectedError(f"prepare step {number} failed ({how}): {' '.join(step.plane[:3])} ...")
+            problem = f"prepare step {number} failed ({how}): {' '.join(step.plane[:3])} ..."
+            raise SetupRejectedError(problem, by_plane=True)
 
 
 def _value_call(world: World, args: tuple[str, ...]) -> Completed:
@@ -192,7 +193,9 @@ def _deliver(world: World, name: str, text: str) -> None:
 def _resolved(world: World, text: str, where: str) -> str:
     missing = world.values.missing(text)
     if missing:
-        raise SetupRejectedError(f"{where}: the value {missing[0]!r} could not be resolved")
+        name = missing[0]
+        problem = f"{where}: late.{name} has no value: {world.values.reason(name)}"
+        raise SetupRejectedError(problem, by_plane=world.values.failed(name))
     return world.values.fill(text)
 
 

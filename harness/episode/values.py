@@ -38,12 +38,30 @@ class LateValues:
         self._scenario = scenario
         self._found = dict(fixed)
         self._invoke = invoke
+        self._ended: dict[tuple[str, ...], str] = {}
         self.prompt = ""
         self.answers: dict[str, dict[str, JsonValue]] = {}
 
     def _plane(self, args: tuple[str, ...]) -> dict[str, JsonValue] | None:
         completed = self._invoke(args)
+        self._ended[args] = "timed out" if completed.timed_out else f"ended with exit code {completed.exit_code}"
         return json_object(completed.stdout) if completed.exit_code == 0 else None
+
+    def failed(self, name: str) -> bool:
+        """Whether the control-plane call that should have given a late name did not end well."""
+        late = self._scenario.late[name]
+        return late.plane is not None and not self._ended.get(late.plane, "").endswith(" 0")
+
+    def reason(self, name: str) -> str:
+        """Why a declared late name has no value, in our words only."""
+        late = self._scenario.late[name]
+        if late.prompt is not None:
+            return "its pattern matches nothing in the user message"
+        at = f"has no text at {late.at or 'its root'}"
+        if late.plane is not None:
+            ended = self._ended.get(late.plane, "was not made")
+            return f"its control-plane call {ended}" + (f" and {at}" if ended.endswith(" 0") else "")
+        return f"no answer of kind {late.answer!r} came so far, or it {at}"
 
     def lookup(self, name: str) -> str | None:
         """The value of a declared name, None where there is none (yet)."""

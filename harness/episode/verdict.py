@@ -54,6 +54,10 @@ NOT_JUDGED: dict[Reason, Cause] = {
 }
 
 
+#: Who left it open what an operation came to.
+_UNKNOWN: dict[str, Cause] = {"model_call": "provider", "tool_effect": "control_plane"}
+
+
 @dataclass(frozen=True, slots=True)
 class Conclusion:
     """What an episode proves. ``code`` is None only on a pass."""
@@ -80,7 +84,7 @@ def default_cause(outcome: Outcome, verdict: Verdict) -> Cause:
     if verdict == "fail":
         return "model"
     if outcome.status == "suspended":
-        return "provider" if outcome.detail == "model_call" else "harness"
+        return _UNKNOWN.get(outcome.detail or "", "harness")
     return NOT_JUDGED.get(outcome.reason, "harness")
 
 

@@ -56,6 +56,7 @@ class World:
     drifts: list[Drift] = field(default_factory=list)
     writers: dict[str, str] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
+    problem: str | None = None
     plane_calls: int = 0
     plane_seconds: float = 0.0
 

@@ -18,7 +18,7 @@ from harness.ports import Clock, WireResponse
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
 from harness.providers._watch import Watch
 
-__all__ = ["BODY_MAX", "HttpTransport"]
+__all__ = ["BODY_MAX", "HttpTransport", "network"]
 
 #: Largest body that is read, in bytes, before and after decompression.
 BODY_MAX: Final = 16 * 1024 * 1024
@@ -45,6 +45,29 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
+def _client(transport: httpx.BaseTransport | None = None) -> httpx.Client:
+    if transport is not None:
+        return httpx.Client(transport=transport, headers=_HEADERS, follow_redirects=False)
+    return httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+
+
+def network() -> httpx.BaseTransport:
+    """What ``HttpTransport`` sends through by itself, proxies included: for a transport that looks on."""
+    return _Network()
+
+
+class _Network(httpx.BaseTransport):
+    def __init__(self) -> None:
+        self._client = _client()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        # a request that comes ready made is given no cookies
+        return self._client.send(request, stream=True)
+
+    def close(self) -> None:
+        self._client.close()
+
+
 class HttpTransport:
     """One client; one call at a time. A worker has its own.
 
@@ -58,11 +81,15 @@ class HttpTransport:
         read_s: float | None = None,
         body_max: int = BODY_MAX,
         clock: Clock | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """``read_s`` bounds the silence between two pieces of an answer; None leaves that to the deadline."""
+        """``read_s`` bounds the silence between two pieces of an answer; None leaves that to the deadline.
+
+        ``transport`` answers instead of the network, and is closed with this; the bounds hold as ever.
+        """
         self._connect_s, self._read_s, self._body_max = connect_s, read_s, body_max
         self._clock = clock or SystemClock()
-        self._client = httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+        self._client = _client(transport)
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
         self._host = ""
@@ -149,7 +176,8 @@ def _failure(error: Exception) -> ProviderError:  # noqa: PLR0911  (one line a c
         case BodyTooLargeError():
             return ProviderError("bad_response", "response too large")
         case UnreadableBodyError():
-            return ProviderError("bad_response", "the body is compressed in a way that cannot be read")
+            way = f"with {error}, which was not asked for" if str(error) else "in a way that cannot be read"
+            return ProviderError("bad_response", f"the body is compressed {way}")
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
             return ProviderError("timeout", "no connection could be made in time", retryable=True, sent=False)
         case httpx.TimeoutException():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 __all__ = ["BodyTooLargeError", "UnreadableBodyError", "reader_for"]
 
+_NOT_READ = frozenset({"br", "compress", "dcb", "dcz", "zstd"})
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -15,7 +16,10 @@ class BodyTooLargeError(Exception):
 
 
 class UnreadableBodyError(Exception):
-    """A body is not compressed as its header says, or in a way that we do not read."""
+    """A body is not compressed as its header says, or in a way that we do not read.
+
+    Its text is the name of that way where it is a known one, else empty: what a server calls it is not told.
+    """
 
 
 def reader_for(encoding: str, bound: int) -> Callable[[bytes], bytes]:
@@ -41,13 +45,13 @@ def reader_for(encoding: str, bound: int) -> Callable[[bytes], bytes]:
     if name in {"", "identity"}:
         return count
     if name not in {"gzip", "x-gzip", "deflate"}:
-        raise UnreadableBodyError
+        raise UnreadableBodyError(name if name in _NOT_READ else "")
     inflater = zlib.decompressobj(zlib.MAX_WBITS if name == "deflate" else _GZIP)
 
     def inflate(piece: bytes) -> bytes:
         try:
             return count(inflater.decompress(piece, left + 1))
         except zlib.error:
-            raise UnreadableBodyError from None
+            raise UnreadableBodyError("") from None
 
     return inflate

@@ -71,10 +71,12 @@ def _same(wheel: Path, present: InstalledPlane) -> None:
 
 
 def _build(wheel: Path, root: Path, name: str, version: str) -> None:
-    part = root.with_name(f".{version}.part")
-    for leftover in (part, root):
-        if leftover.exists():
-            shutil.rmtree(leftover)
+    for leftover in root.parent.glob(f".{version}.*.part"):
+        # a compiler whose installer was killed may still be writing there: what it leaves, the next call removes
+        shutil.rmtree(leftover, ignore_errors=True)
+    if root.exists():
+        shutil.rmtree(root)
+    part = root.with_name(f".{version}.{os.getpid()}.part")
     part.mkdir()
     venv.EnvBuilder(symlinks=True, with_pip=False).create(part / VENV)
     _correct_paths(part, root)

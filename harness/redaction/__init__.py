@@ -1,6 +1,8 @@
-"""The only maker of RedactedText, and the last look at bytes before they are written."""
+"""The only maker of RedactedText, what secrets are taken out with, and the last look before bytes are written."""
 
+from harness.redaction.changing import changed
 from harness.redaction.guard import SecretGuard
+from harness.redaction.scrubbing import MASK, Scrubber
 from harness.redaction.text import missing, name, value, workspace_path
 
-__all__ = ["SecretGuard", "missing", "name", "value", "workspace_path"]
+__all__ = ["MASK", "Scrubber", "SecretGuard", "changed", "missing", "name", "value", "workspace_path"]

@@ -5,13 +5,10 @@ This is the net below the wire: redaction is by construction, so a hit is a bug,
 
 from __future__ import annotations
 
-import html
-import json
-from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from urllib.parse import quote, quote_plus
+from collections.abc import Iterable
 
 from harness.errors import RedactionError
+from harness.redaction.forms import base64_digits, hexadecimal_digits, texts, utf8
 
 __all__ = ["SECRET_MIN", "SecretGuard"]
 
@@ -37,9 +34,9 @@ class SecretGuard:
         guarded = sorted(secret for secret in stripped if len(secret) >= SECRET_MIN)
         self.ignored = len(stripped) - len(guarded)
         self._count = len(guarded)
-        self._exact = frozenset(form for secret in guarded for form in _texts(secret))
-        self._folded = frozenset(form.lower() for secret in guarded for form in _digits(secret))
-        self._unwrapped = frozenset(form for secret in guarded for form in _base64(_utf8(secret)))
+        self._exact = frozenset(form for secret in guarded for form in texts(secret))
+        self._folded = frozenset(form.lower() for secret in guarded for form in hexadecimal_digits(secret))
+        self._unwrapped = frozenset(form for secret in guarded for form in base64_digits(utf8(secret)))
 
     def __repr__(self) -> str:
         return f"SecretGuard({self._count} secrets)"
@@ -65,36 +62,3 @@ class SecretGuard:
 
 def _refusal(where: str, form: str) -> str:
     return f"{where}: a secret was about to be written ({form}); nothing was written; this is a bug, please report it"
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _texts(secret: str) -> Iterator[bytes]:
-    """The secret as text files of several sorts would hold it."""
-    plain = [secret, html.escape(secret), html.escape(secret).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")]
-    for text in plain:
-        for ascii_only in (True, False):
-            once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-            twice = json.dumps(once, ensure_ascii=ascii_only)[1:-1]
-            yield from (_utf8(form) for form in (text, once, once.replace("/", "\\/"), twice))
-
-
-def _digits(secret: str) -> Iterator[bytes]:
-    """Encodings made of hexadecimal digits, whose case is free."""
-    data = _utf8(secret)
-    yield data.hex().encode()
-    yield "".join(f"%{byte:02x}" for byte in data).encode()
-    yield from (form.encode() for form in (quote(data, safe=""), quote(data), quote_plus(data)))
-
-
-def _base64(data: bytes) -> Iterator[bytes]:
-    """What base64 makes of the data at each alignment, without the digits that neighbouring bytes take part in."""
-    for shift in range(3):
-        whole = b64encode(bytes(shift) + data)
-        first = -(-shift * 8 // 6)
-        last = (shift + len(data)) * 8 // 6
-        inner = whole[first:last]
-        yield inner
-        yield inner.translate(bytes.maketrans(b"+/", b"-_"))

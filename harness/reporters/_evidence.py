@@ -51,11 +51,12 @@ def ending(receipt: Receipt) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One piece of evidence in words. ``code`` is None where it is that of the episode."""
+    """One piece of evidence in words. ``code`` is None where it is that of the episode, ``step`` is an ordinal."""
 
     where: str
     what: str
     code: str | None = None
+    step: int | None = None
     pointer: str | None = None
     expected: str | None = None
     got: str | None = None
@@ -112,6 +113,7 @@ def _told(receipt: Receipt, finding: Finding) -> Told:
         where="" if step is None else f"step {step.ordinal}, {step.kind or 'no kind'}",
         what=what,
         code=None if finding.code == receipt.failure_code else finding.code,
+        step=None if step is None else step.ordinal,
         pointer=finding.pointer,
         expected="exit code 0" if exit_codes else _words(expected, ours=ours),
         got=f"exit code {got}" if exit_codes and (got or "").isdecimal() else _words(got, ours=ours) if ours else got,

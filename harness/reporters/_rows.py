@@ -9,6 +9,7 @@ from typing import get_args
 
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
+from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
 
 __all__ = [
@@ -34,11 +35,12 @@ VERDICT_WORDS: dict[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A receipt with its run log; ``number`` counts from 1 in plan order."""
+    """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order."""
 
     number: int
     receipt: Receipt
     log: RunLogEntry | None
+    transcript: Transcript | None = None
 
     @property
     def actor(self) -> str:
@@ -55,10 +57,11 @@ class Episode:
 
 
 def episodes(view: RunView) -> tuple[Episode, ...]:
-    """All receipts in plan order, each joined to its log by key."""
+    """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
     return tuple(
-        Episode(number, receipt, logs.get(receipt.key)) for number, receipt in enumerate(view.receipts, start=1)
+        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number))
+        for number, receipt in enumerate(view.receipts, start=1)
     )
 
 

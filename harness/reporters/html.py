@@ -9,19 +9,22 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Protocol, cast
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harness.ports import Reporter
+from harness.reporters._console import safe
 from harness.reporters._evidence import Told, ending, told
 from harness.reporters._graph_layout import Drawing, draw
 from harness.reporters._path_taken import PathTaken, follow
+from harness.reporters._room import Room
 from harness.reporters._rows import (
     VERDICT_WORDS,
     Episode,
@@ -32,13 +35,18 @@ from harness.reporters._rows import (
     not_run,
     plain,
 )
-from harness.schema.command import CommandShape
+from harness.reporters._shape import shape
+from harness.reporters._transcript import mark
 from harness.schema.graph import RuleGraph
 from harness.schema.run import PlannedEpisode, RunView, ScenarioSummary
 from harness.schema.verdict import Verdict
 
 __all__ = ["HtmlReporter", "build"]
 
+#: Most that a page may have, in bytes: browsers and mail take it, and a person can still look for something in it.
+SIZE_MAX = 19_000_000
+#: With less room than this, no card is tried.
+_CARD_MIN = 2000
 #: Up to so many episodes that did not pass lie open at first.
 _UNFOLDED = 12
 
@@ -94,12 +102,27 @@ class _Card:
 class _Section:
     """One scenario; ``summary`` is None where the manifest does not hold it. Each path is drawn once, in ``arts``."""
 
+    key: str
     id: str
     summary: ScenarioSummary | None
     cards: tuple[_Card, ...]
     empty: tuple[PlannedEpisode, ...]
     arts: tuple[_Art, ...]
     refusals: tuple[_Ways, ...]
+
+    def left_out(self, shown: Mapping[str, str]) -> int:
+        """How many of its episodes have no card."""
+        return sum(not shown[_place(card)] for card in self.cards)
+
+
+class _Parts(Protocol):
+    """The macros of ``html_parts.jinja`` that make what there may be no room for."""
+
+    def art(self, one: _Art) -> Markup: ...
+
+    def episode(self, card: _Card, *, pictured: bool, talked: bool) -> Markup: ...
+
+    def refusals(self, section: _Section) -> Markup: ...
 
 
 class HtmlReporter:
@@ -113,24 +136,65 @@ class HtmlReporter:
         environment = _environment()
         style = environment.get_template("html.css").render()
         rows, empty = episodes(view), not_run(view)
-        page = environment.get_template("html.jinja").render(
-            view=view,
-            manifest=view.manifest,
-            headline=headline(view),
-            tiles=_tiles(view, len(empty)),
-            sections=_sections(view, rows, empty),
-            unfold=sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,
-            words=VERDICT_WORDS,
-            runs=kinds_in_runs,
-            shape=_shape,
-            style_digest=b64encode(sha256(style.encode()).digest()).decode(),
-        )
-        return page + "\n"
+        sections = _sections(view, rows, empty)
+        words: dict[str, object] = {
+            "view": view,
+            "manifest": view.manifest,
+            "headline": headline(view),
+            "tiles": _tiles(view, len(empty)),
+            "sections": sections,
+            "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,
+            "words": VERDICT_WORDS,
+            "runs": kinds_in_runs,
+            "shape": shape,
+            "mark": mark,
+            "style_digest": b64encode(sha256(style.encode()).digest()).decode(),
+        }
+        page = environment.get_template("html.jinja")
+        bare = page.render(words, shown=Room(0).shown)
+        shown = _filled(sections, words, SIZE_MAX - len(bare.encode()))
+        return page.render(words, shown=shown) + "\n"
 
 
 def build() -> Reporter:
     """The entry of this file."""
     return HtmlReporter()
+
+
+def _filled(sections: Sequence[_Section], words: Mapping[str, object], size: int) -> Mapping[str, Markup]:
+    """Cards, drawings and tables by their places in the page, as many as ``size`` bytes hold.
+
+    Episodes that did not pass come first; conversations get what is left.
+    """
+    # macros are attributes that only the template knows
+    parts = cast("_Parts", _environment().get_template("html_parts.jinja").make_module(dict(words)))
+    room = Room(size)
+    cards = [card for section in sections for card in section.cards]
+    cards.sort(key=lambda card: card.row.receipt.verdict == "pass")
+    pictured = {_place(card) for card in cards if _fill(room, card, parts)}
+    for section in sections:
+        if section.refusals:
+            room.add({f"ways-{section.key}": parts.refusals(section)})
+    for card in cards:
+        if card.row.transcript is not None and room.shown[_place(card)] and room.left > _CARD_MIN:
+            room.add({_place(card): parts.episode(card, pictured=_place(card) in pictured, talked=True)})
+    return room.shown
+
+
+def _fill(room: Room, card: _Card, parts: _Parts) -> bool:
+    """Add a card, without its drawing where there is no room for that; whether it has it."""
+    if room.left < _CARD_MIN:
+        return False
+    art = card.art
+    drawn = {} if art is None or art.id in room.shown else {art.id: parts.art(art)}
+    if room.add({_place(card): parts.episode(card, pictured=True, talked=False), **drawn}):
+        return True
+    room.add({_place(card): parts.episode(card, pictured=False, talked=False)})
+    return False
+
+
+def _place(card: _Card) -> str:
+    return f"episode-{card.row.number}"
 
 
 @cache
@@ -148,6 +212,7 @@ def _environment() -> Environment:
     )
     environment.filters["breakable"] = _breakable
     environment.filters["short"] = _short
+    environment.filters["lines"] = lambda text: Markup(escape(safe(text)))  # noqa: S704  (escaped)
     return environment
 
 
@@ -180,7 +245,7 @@ def _sections(view: RunView, rows: tuple[Episode, ...], empty: tuple[PlannedEpis
 
 
 def _section(
-    prefix: str, name: str, summary: ScenarioSummary | None, rows: list[Episode], empty: tuple[PlannedEpisode, ...]
+    key: str, name: str, summary: ScenarioSummary | None, rows: list[Episode], empty: tuple[PlannedEpisode, ...]
 ) -> _Section:
     graph = summary.graph if summary is not None and summary.graph.nodes else None
     paths = [None if graph is None else follow(graph, row.receipt) for row in rows]
@@ -191,10 +256,11 @@ def _section(
         if graph is not None and path is not None:
             way = (path, _flag(row))
             if way not in arts:
-                arts[way] = _Art(f"{prefix}-path-{len(arts) + 1}", row.receipt.verdict, draw(graph, *way))
+                arts[way] = _Art(f"{key}-path-{len(arts) + 1}", row.receipt.verdict, draw(graph, *way))
             art = arts[way]
         cards.append(_Card(row, told(row), ending(row.receipt), art))
     return _Section(
+        key=key,
         id=name,
         summary=summary,
         cards=tuple(cards),
@@ -231,26 +297,6 @@ def _refusals(graph: RuleGraph, played: Sequence[tuple[Episode, PathTaken | None
         if ways:
             rows.append(_Ways(", ".join(node.facts) or "start", tuple(ways)))
     return tuple(rows)
-
-
-def _shape(shape: CommandShape | None) -> str:
-    """A command's shape in words: ``call, 8 or more tokens, redirect``."""
-    if shape is None:
-        return ""
-    tokens = "8 or more" if shape.tokens == 8 else str(shape.tokens)  # noqa: PLR2004  (the schema's own ceiling)
-    told = [shape.family, f"{tokens} token{'' if shape.tokens == 1 else 's'}"]
-    if shape.segments > 1:
-        told.append(f"{shape.segments} commands")
-    flags = {
-        "cannot be parsed": not shape.parseable,
-        "several lines": shape.multiline,
-        "pipe": shape.pipe,
-        "redirect": shape.redirect,
-        "conditional": shape.conditional,
-        "expansion": shape.expansion,
-        "names the content": shape.names_content_target,
-    }
-    return ", ".join([*told, *(word for word, there in flags.items() if there)])
 
 
 def _breakable(text: str) -> Markup:

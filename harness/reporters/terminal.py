@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from harness.ports import Reporter
+from harness.reporters._console import indented, paper, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import VERDICT_WORDS, Episode, counts, episodes, headline, not_run, plain, steps_in_short
 from harness.schema.receipt import Receipt
@@ -36,10 +35,11 @@ _FILES = {
     "receipts.jsonl": "the evidence, one episode a line, in the order of the plan",
     "run.jsonl": "times, model calls and problems",
     "junit.xml": "for the build server",
+    "summary.md": "for the page of a pull request",
+    "annotations.txt": "for the lines of a pull request on GitHub",
     "summary.txt": "this text",
 }
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
-_NARROWEST = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,7 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     Nothing is cut off: long cells fold; what is meant to be copied stays on one line, however long. ``written`` are
     the names of the reports in ``folder``. Above 60 episodes those that ended alike are told together.
     """
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=max(width, _NARROWEST),
-        height=25,  # with a height of its own it asks neither terminal nor environment for a size
-        color_system="standard" if color else None,
-        force_terminal=color,
-        no_color=not color,
-        legacy_windows=False,
-        markup=False,
-        emoji=False,
-        highlight=False,
-    )
+    console = paper(width, color=color)
     rows = episodes(view)
     many = len(rows) > _LISTED
     groups = _grouped(rows, many=many)
@@ -104,7 +92,7 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
         _problems(console, title, [group for group in groups if group.first.receipt.verdict == verdict])
     _rest(console, view)
     _next(console, view, rows, folder, written)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
+    return written_on(console)
 
 
 def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
@@ -182,15 +170,15 @@ def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
         head = f"{group.first.number}. {receipt.scenario}, {group.first.actor}{times}"
         console.print(Text(plain(head), style=_STYLES[receipt.verdict], overflow="fold"))
         cause = f", cause: {receipt.cause}" if receipt.cause else ""
-        _indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)
+        indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)
         for piece in told(group.first):
             first, *rest = evidence(piece)
-            _indented(console, first, 3)
+            indented(console, first, 3)
             for line in rest:
-                _indented(console, line, 6)
+                indented(console, line, 6)
         for change in receipt.boundary.changes:
             if not change.allowed:
-                _indented(console, f"not allowed: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
+                indented(console, f"not allowed: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
 
 
 def _rest(console: Console, view: RunView) -> None:
@@ -200,9 +188,9 @@ def _rest(console: Console, view: RunView) -> None:
     console.print()
     console.print(Text("Not run", style="bold"))
     for place in empty[:_LISTED]:
-        _indented(console, f"{place.scenario}, {place.actor}, trial {place.trial}", 3)
+        indented(console, f"{place.scenario}, {place.actor}, trial {place.trial}", 3)
     if len(empty) > _LISTED:
-        _indented(console, f"and {len(empty) - _LISTED} more", 3)
+        indented(console, f"and {len(empty) - _LISTED} more", 3)
 
 
 def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: str, written: Collection[str]) -> None:
@@ -210,21 +198,12 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
     console.print()
     if view.manifest.state != "complete":
         console.print(Text(f"The run is {view.manifest.state}: what was finished is kept.", style="bold"))
-    _whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
+    whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
     always = {name: about for name, about in _FILES.items() if name.endswith(".jsonl") or name in written}
     for name, about in always.items():
-        _indented(console, f"{name:<16}{about}", 3)
+        indented(console, f"{name:<16}{about}", 3)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         again = shlex.join(["harness", "run", failed.scenario, "--actor", failed.actor.ref, "--keep-workspace"])
-        _indented(console, "the first failure once more, its workspace kept:", 3)
-        _whole(console, Text(f"      {plain(again)}"))
-
-
-def _whole(console: Console, text: Text) -> None:
-    """On one line, however long: what is copied from a terminal must not be broken."""
-    console.print(text, soft_wrap=True)
-
-
-def _indented(console: Console, text: str, columns: int) -> None:
-    console.print(Padding(Text(plain(text), overflow="fold"), (0, 0, 0, columns)))
+        indented(console, "the first failure once more, its workspace kept:", 3)
+        whole(console, Text(f"      {plain(again)}"))

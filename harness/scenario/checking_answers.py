@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
+from harness.scenario.placeholders import bind, find_cycle, static_values, substitute
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.rules import AnswerCheck, CheckSpec, Expectation
 from harness.schema.scenario import Scenario
@@ -36,6 +38,8 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         yield Problem(
             (*path, "shows"), f"{kind.name!r} is no read with a code for its failure", "a kind with read, failed"
         )
+    if check.shows is not None and not _is_json(scenario, check.shows.file):
+        yield Problem((*path, "shows", "file"), "this file's text is no JSON, so nothing can show it", "a JSON file")
     for at, expectation in check.answer.items():
         place: KeyPath = (*path, "answer", at)
         own = expectation.code if isinstance(expectation, AnswerCheck) else None
@@ -44,6 +48,21 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         yield from _expectation(scenario, expectation, place, of_answer=True)
     if check.answer and kind.read is not None:
         yield Problem((*path, "answer"), f"{kind.name!r} is a read and has no answer", "a kind that is a call")
+
+
+def _is_json(scenario: Scenario, place: str) -> bool:
+    """Whether the file that the world holds there is JSON; a file that it does not hold may become JSON later."""
+    if find_cycle(scenario.values):
+        return True
+    bound = bind(scenario, {})
+    wanted = substitute(place, static_values(scenario).get)
+    for file in bound.workspace.file:
+        if wanted in file.at:
+            try:
+                json.loads(file.text)
+            except (ValueError, RecursionError):
+                return False
+    return True
 
 
 def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *, of_answer: bool) -> Iterator[Problem]:

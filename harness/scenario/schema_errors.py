@@ -35,6 +35,7 @@ _BOUNDS: Final = {
     "pattern": "matching {}",
 }
 _SHOWN = 60
+_UNKNOWN = "unknown key"
 
 _Node = Mapping[str, JsonValue]
 
@@ -48,7 +49,9 @@ def schema_problems(error: ValidationError, data: JsonValue, schema: _Node) -> l
     for item in error.errors(include_url=False, include_context=False):
         path = _place(item["loc"], data, missing=item["type"] == "missing")
         found.setdefault(path, _problem(item["type"], item["loc"], path, data, schema))
-    return [problem for path, problem in found.items() if not any(_is_inside(other, path) for other in found)]
+    kept = [problem for path, problem in found.items() if not any(_is_inside(other, path) for other in found)]
+    # a misspelt key leaves another one missing: the key that stands there is the one to be told first
+    return sorted(kept, key=lambda problem: not problem.text.startswith(_UNKNOWN))
 
 
 def _problem(code: str, loc: Sequence[str | int], path: KeyPath, data: JsonValue, schema: _Node) -> Problem:
@@ -59,7 +62,7 @@ def _problem(code: str, loc: Sequence[str | int], path: KeyPath, data: JsonValue
         return Problem(path, f"this {what} is missing", _allowed(schema, path))
     if code == "extra_forbidden":
         known = sorted(_keys(schema, path[:-1]))
-        return Problem(path, f"unknown key {path[-1]!r}{nearest(str(path[-1]), known)}", ", ".join(known))
+        return Problem(path, f"{_UNKNOWN} {path[-1]!r}{nearest(str(path[-1]), known)}", ", ".join(known))
     if loc and loc[-1] == "[key]":
         return Problem(path, f"{path[-1]!r} cannot be a name here", _allowed_key(schema, path[:-1]))
     return Problem(path, f"{_shown(data, path)} cannot stand here", _allowed(schema, path))

@@ -23,9 +23,15 @@ class ActorIdentity(Frozen):
 
 
 class ActorSpec(Frozen):
-    """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only."""
+    """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only.
+
+    ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds.
+    """
 
     identity: ActorIdentity
     script: Script | None = None
+    recording: str | None = None
+    trial: int | None = None
     base_url: str | None = None
     key_env: str | None = None
+    key_required: bool = False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
+from harness.schema.recording import Drift
 
-__all__ = ["CheckFinding", "CheckReport", "Coverage"]
+__all__ = ["CheckFinding", "CheckReport", "Coverage", "RecordingReport", "Survivor"]
 
 
 class CheckFinding(Frozen):
@@ -39,3 +40,23 @@ class CheckReport(Frozen):
     mutations: int
     red: int
     findings: tuple[CheckFinding, ...]
+
+
+class Survivor(Frozen):
+    """A change of a recording that no drift named with its place: the way, where (exchange or step), the pointer."""
+
+    way: str
+    exchange: int | None = None
+    step: int | None = None
+    pointer: str
+
+
+class RecordingReport(Frozen):
+    """One recording, replayed: ``drifts`` say where it no longer fits; the rest what its mutation showed, if asked."""
+
+    recording: str
+    scenario: str
+    drifts: tuple[Drift, ...] = ()
+    mutations: int = 0
+    ways: dict[str, int] = {}
+    survivors: tuple[Survivor, ...] = ()

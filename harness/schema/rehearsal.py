@@ -55,7 +55,9 @@ class Visit(Frozen):
         if found is None:
             return None
         trial, turn, attempt = (int(found[name]) for name in ("trial", "turn", "attempt"))
-        return cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt) if trial * turn * attempt else None
+        return (
+            cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt) if trial * turn * attempt else None
+        )
 
 
 #: ``status``: an HTTP error. ``reset``: the connection breaks in the middle of the body. ``hang``: no answer at all.

@@ -12,6 +12,7 @@ from harness.schema.name import ScenarioId
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt
 from harness.schema.scenario import LoadedScenario
+from harness.schema.transcript import Transcript
 
 __all__ = [
     "AttemptRow",
@@ -150,8 +151,9 @@ class Manifest(Frozen):
 
 
 class RunView(Frozen):
-    """A whole run as reports read it."""
+    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1."""
 
     manifest: Manifest
     receipts: tuple[Receipt, ...]
     log: tuple[RunLogEntry, ...]
+    transcripts: dict[int, Transcript] = {}

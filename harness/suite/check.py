@@ -43,7 +43,21 @@ def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
     """
     scenario = loaded.scenario
     scripts = scenario.script
-    passing = [_play(trace, name, script) for name, script in {"reference": scripts.reference, **scripts.right}.items()]
+    first = _play(trace, "reference", scripts.reference)
+    unopened = _unopened(scenario, first)
+    if unopened is not None:
+        none = Coverage(reached=0, total=0)
+        return CheckReport(
+            scenario=scenario.id,
+            scripts=1,
+            kinds=none,
+            facts=none,
+            codes=none,
+            mutations=0,
+            red=0,
+            findings=(unopened,),
+        )
+    passing = [first, *(_play(trace, name, script) for name, script in scripts.right.items())]
     idle = [_play(trace, name, script) for name, script in IDLE_SCRIPTS.items()]
     wrong = [_play(trace, name, script) for name, script in scripts.wrong.items()]
     played = [*passing, *idle, *wrong]
@@ -65,6 +79,18 @@ def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
         mutations=probed.mutations,
         red=probed.red,
         findings=tuple(findings),
+    )
+
+
+def _unopened(scenario: Scenario, played: _Played) -> CheckFinding | None:
+    """The one finding of a world that cannot be made: everything else would only follow from it."""
+    if played.receipt.outcome.status != "rejected":
+        return None
+    return CheckFinding(
+        scenario=scenario.id,
+        what=f"its world cannot be made: {played.result.log.problem}",
+        where="workspace, late values and prompt",
+        todo="correct what the message names; nothing else was checked",
     )
 
 

@@ -7,16 +7,22 @@ from collections.abc import Iterable
 from harness.schema.receipt import Receipt
 from harness.schema.verdict import Verdict
 
-__all__ = ["conclude"]
+__all__ = ["conclude", "is_stale"]
 
 
 def conclude(receipts: Iterable[Receipt]) -> frozenset[Verdict]:
     """The verdicts that a run without a policy answers for.
 
     A scripted or recorded actor is expected to pass, so its verdict counts as it is. A live actor without a policy
-    only answers whether it left a receipt that is judged: ``fail`` and ``pending`` count as ``pass``.
+    only answers whether it left a receipt that is judged: ``fail`` and ``pending`` count as ``pass``. Stale receipts
+    are left out: they are news of their own.
     """
-    return frozenset(_counted(receipt) for receipt in receipts)
+    return frozenset(_counted(receipt) for receipt in receipts if not is_stale(receipt))
+
+
+def is_stale(receipt: Receipt) -> bool:
+    """Whether the recording that was replayed no longer fits: then the receipt proves nothing either way."""
+    return any(finding.check == "drift" for finding in receipt.findings)
 
 
 def _counted(receipt: Receipt) -> Verdict:

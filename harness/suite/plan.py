@@ -21,7 +21,7 @@ def plan(
     trials: int = 1,
     options: EpisodeOptions | None = None,
 ) -> tuple[EpisodeJob, ...]:
-    """One job per scenario (by id), actor (as given) and trial (from 1).
+    """One job per scenario (by id), actor (as given) and trial (from 1; a recorded actor has one of its own).
 
     ``planes`` maps a scenario's plane reference to what is installed. Raises UsageError where one actor would take
     the same turns twice under one name, for its receipts could not be told apart.
@@ -39,7 +39,7 @@ def plan(
                 options=options or EpisodeOptions(),
             )
             for actor in actors
-            for trial in range(1, trials + 1)
+            for trial in (range(1, trials + 1) if actor.trial is None else (actor.trial,))
         )
     return tuple(jobs)
 

@@ -4,20 +4,38 @@ from harness.wiring.actors import actor_specs, secret_guard
 from harness.wiring.classification import Classification, classifier
 from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
 from harness.wiring.planes import plane_identity
+from harness.wiring.recordings import (
+    CLASSIFIER_VERSION,
+    Keeping,
+    keeping,
+    recorded_specs,
+    recording_folders,
+    sayable_in,
+)
 from harness.wiring.session import Session, run_episode, trace_episode
+from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
 
 __all__ = [
+    "CLASSIFIER_VERSION",
     "Classification",
+    "Keeping",
     "Session",
     "Settings",
     "actor_specs",
     "classifier",
+    "keeping",
+    "kept_recording",
     "load_scenario",
     "plane_identity",
+    "recorded_specs",
+    "recording_folders",
     "reporters",
     "run_episode",
+    "sayable_in",
     "scenarios",
     "secret_guard",
     "settings",
     "trace_episode",
+    "transcript_of",
+    "with_transcripts",
 ]

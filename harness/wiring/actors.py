@@ -15,6 +15,7 @@ from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
 from harness.wiring.places import Settings
+from harness.wiring.recordings import recorded_specs
 
 __all__ = ["Transports", "actor_specs", "open_actor", "secret_guard"]
 
@@ -28,11 +29,14 @@ def actor_specs(place: Settings, text: str, loaded: LoadedScenario, sets: Sequen
     """The actors that a text names, for one scenario.
 
     ``script`` its reference; ``script:NAME`` one of its scripts; ``script:FILE.json`` every script of a file;
+    ``recorded`` all of its recordings, ``recorded:FILE`` one;
     ``PROVIDER/MODEL[@BASE_URL]`` or a NAME of ``harness.toml`` a live model, ``sets`` over its settings. Raises
     CatalogError, UsageError, ScriptError, ConfigError.
     """
     head, colon, rest = text.partition(":")
-    if head == "script" and "/" not in head:
+    if head == "recorded":
+        return recorded_specs(place, loaded, rest if colon else None)
+    if head == "script":
         if sets:
             raise UsageError(f"--set changes how a live model is asked; {text!r} is a script")
         return _scripted(place, rest if colon else REFERENCE, loaded)
@@ -67,7 +71,9 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
         known = config.load_actors(place.cwd / CONFIG)
         named = known.get(text)
         if named is None:
-            raise CatalogError("actor", text, ("script", "script:NAME", "script:FILE.json", "PROVIDER/MODEL", *known))
+            raise CatalogError(
+                "actor", text, ("script", "script:NAME", "script:FILE.json", "recorded", "PROVIDER/MODEL", *known)
+            )
         provider, model, base_url = named.provider, named.model, named.base_url
     else:
         ref = config.parse_live_ref(text)
@@ -91,7 +97,8 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
         digest=digest_json(covered),
     )
     key_env = (named.key_env if named else None) or preset.key_env
-    return ActorSpec(identity=identity, base_url=address, key_env=key_env)
+    required = preset.key_required or (named is not None and named.key_env is not None)
+    return ActorSpec(identity=identity, base_url=address, key_env=key_env, key_required=required)
 
 
 def _key(place: Settings, spec: ActorSpec) -> str | None:
@@ -100,7 +107,7 @@ def _key(place: Settings, spec: ActorSpec) -> str | None:
     value = place.environ.get(variable, "").strip()
     if value:
         return value
-    if config.resolve(spec.identity.provider or "").key_required:
+    if spec.key_required:
         raise MissingKeyError(spec.identity.ref, variable)
     return None
 
@@ -131,8 +138,8 @@ class Transports:
             transport.close()
 
 
-def open_actor(place: Settings, spec: ActorSpec, transports: Transports) -> Actor:
-    """The live object for one episode. Raises MissingKeyError."""
+def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transport: Transport | None = None) -> Actor:
+    """The live object for one episode, over ``transport`` where one is given. Raises MissingKeyError."""
     if spec.script is not None:
         provider: Provider = catalog.module("providers", SCRIPT_CODEC).build()
         scripted: Actor = catalog.module("actors", "scripted").build(spec, provider)
@@ -140,9 +147,9 @@ def open_actor(place: Settings, spec: ActorSpec, transports: Transports) -> Acto
     preset = config.resolve(spec.identity.provider or "")
     codec = catalog.module("providers", preset.codec)
     wire: Provider = codec.build(preset)
-    secret = _key(place, spec)
+    secret = None if spec.identity.kind == "recorded" else _key(place, spec)
     key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
-    live: Actor = catalog.module("actors", "live").build(spec, wire, transports.mine().send, key)
+    live: Actor = catalog.module("actors", "live").build(spec, wire, (transport or transports.mine()).send, key)
     return live
 
 

@@ -15,14 +15,16 @@ from typing import Protocol, Self
 from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import EpisodeParts
-from harness.errors import EnvironmentProblem
-from harness.ports import Clock, Executor
+from harness.errors import EnvironmentProblem, UsageError
+from harness.ports import Actor, Clock, Executor, Witness
 from harness.provision import InstalledPlane
+from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.trace import EpisodeTrace
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
+from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.workspace import Workspace
 
 __all__ = ["Session", "Shadow", "Tally", "run_episode", "trace_episode"]
@@ -45,8 +47,9 @@ class Shadow:
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings) -> None:
-        self._place = place
+    def __init__(self, place: Settings, keeping: Keeping | None = None) -> None:
+        """``keeping`` records live episodes."""
+        self._place, self._keeping = place, keeping
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -76,11 +79,28 @@ class Session:
     def trace(self, job: EpisodeJob) -> tuple[EpisodeResult, EpisodeTrace | None]:
         """One episode with what it really saw; the trace is None where it could not be opened."""
         shadow = Shadow()
-        result, trace = episode.run(self.parts(job, clock=SystemClock(), shadow=shadow))
+        parts = self.parts(job, clock=SystemClock(), shadow=shadow)
+        keeper = parts.witness if isinstance(parts.witness, Keeper) else None
+        try:
+            result, trace = episode.run(parts)
+        except BaseException:
+            if keeper is not None:
+                keeper.abandon()
+            raise
+        if keeper is not None and self._keeping is not None:
+            keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
         if shadow.counts is None:
             return result, trace
         counted = {"shadow_checks": shadow.counts.checks, "shadow_differences": shadow.counts.differences}
         return EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update=counted)), trace
+
+    def seen(self, job: EpisodeJob) -> Seen:
+        """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
+        parts = self.parts(job, clock=SystemClock())
+        if not isinstance(parts.witness, Comparer):
+            raise UsageError(f"actor {job.actor.identity.ref!r} replays no recording")
+        episode.run(parts)
+        return parts.witness.seen
 
     def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
         """The live objects for one job. Raises InputError for a key or a plane that is not there."""
@@ -89,17 +109,37 @@ class Session:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
+        masks = Masks()
+        actor, witness = self._actor(job, masks)
+
+        def executor_for(workspace: Workspace) -> Executor:
+            masks.bind(workspace)
+            return self._executor_for(job, plane, workspace, shadow or Shadow())
+
         return EpisodeParts(
             job=job,
-            actor=open_actor(self._place, job.actor, self._transports),
-            open_plane=opener(
-                self._place, plane, lambda workspace: self._executor_for(job, plane, workspace, shadow or Shadow())
-            ),
+            actor=actor,
+            witness=witness,
+            open_plane=opener(self._place, plane, executor_for),
             executor=self._cold(None),
             clock=clock,
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
         )
+
+    def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
+        """The actor, and who looks on: a recording that it replays, or one that is made of it."""
+        spec = job.actor
+        if spec.recording is not None:
+            transport, comparer, address = replay(job, masks)
+            self._stack.callback(transport.close)
+            spec = spec.model_copy(update={"base_url": address})
+            return open_actor(self._place, spec, self._transports, transport), comparer
+        if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
+            transport, keeper = keep(job, self._keeping, masks)
+            self._stack.callback(transport.close)
+            return open_actor(self._place, spec, self._transports, transport), keeper
+        return open_actor(self._place, spec, self._transports), None
 
     def _executor_for(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
         options = job.options

@@ -30,6 +30,8 @@ _MARK = b"harness workspace owner\n"
 _PREFIX, _SUFFIX = "harness-", ".owner"
 _OWNER_FILE = re.compile(r"harness-[a-z0-9_]{8}\.owner")
 _ATTEMPTS = 100
+_SPOKEN_AS_SYNTAX = re.compile(r"""[\s"'\\$`;&|<>()*?\[\]{}#!~^\x00-\x1f\x7f]""")
+_SYSTEM = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108  (only the parent: what is made in them is private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ def reserve(
 ) -> Iterator[Workspace]:
     """A new workspace of mode 0700 below ``base`` (the system's temporary directory), removed at the end.
 
+    A ``base`` whose path commands would read as syntax is not used; the system's own directory is then.
+
     ``keep`` leaves it behind, and ``sweep`` never touches it. ``cwd`` names a root; without it ``project``, or the
     first root where there is none of that name. What cannot be removed at the end is left to the next ``sweep``.
 
@@ -67,8 +71,7 @@ def reserve(
         EnvironmentProblem: the temporary directory cannot be used.
     """
     names = _checked(roots, absent, cwd)
-    place = _temporary(base)
-    given = Path(os.path.abspath(base or tempfile.gettempdir()))  # noqa: PTH100  (links must stay in it)
+    place, given = _speakable(base)
     owner, descriptor = _claim(place)
     root = owner.with_suffix("")
     try:
@@ -93,8 +96,8 @@ def sweep(base: Path | None = None) -> int:
     Raises:
         EnvironmentProblem: the temporary directory cannot be used.
     """
-    place = _temporary(base)
-    found = sorted(path for path in place.iterdir() if _OWNER_FILE.fullmatch(path.name))
+    places = dict.fromkeys((_temporary(base), _speakable(base)[0]))
+    found = sorted(path for place in places for path in place.iterdir() if _OWNER_FILE.fullmatch(path.name))
     return sum(map(_sweep_one, found))
 
 
@@ -109,6 +112,22 @@ def _checked(roots: Sequence[str], absent: Collection[str], cwd: str | None) -> 
         if name not in names:
             raise SetupRejectedError(f"workspace: {name!r} is no root; there are: {', '.join(names)}")
     return names
+
+
+def _speakable(base: Path | None) -> tuple[Path, Path]:
+    """Where workspaces are made, with links resolved and as it was given.
+
+    Their paths stand in prompts, commands and JSON texts, where a blank or a quote would be read as something else:
+    below a temporary directory with such a character in its path none is made, but in the system's own.
+    """
+    place = _temporary(base)
+    if not _SPOKEN_AS_SYNTAX.search(str(place)):
+        return place, Path(os.path.abspath(base or tempfile.gettempdir()))  # noqa: PTH100  (links must stay in it)
+    for other in _SYSTEM:
+        if os.access(other, os.W_OK | os.X_OK):
+            return other.resolve(), other
+    problem = "its path has a character that commands read as syntax, and no system directory can be written"
+    raise EnvironmentProblem(f"temporary directory {place}: {problem}; set TMPDIR to another one")
 
 
 def _temporary(base: Path | None) -> Path:

@@ -110,7 +110,9 @@ class World:
             provider=text.partition("/")[0] if kind == "live" else None,
             digest=f"sha256:{text}",
         )
-        return (ActorSpec(identity=identity, key_env="SOME_API_KEY" if kind == "live" else None),)
+        needed = kind == "live" and not text.startswith("openai-compatible/")
+        key_env = "SOME_API_KEY" if kind == "live" else None
+        return (ActorSpec(identity=identity, key_env=key_env, key_required=needed),)
 
 
 class MadeUpSession:
@@ -150,9 +152,9 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
-    monkeypatch.setattr(wiring, "Session", lambda _: MadeUpSession(made))
+    monkeypatch.setattr(wiring, "Session", lambda *_: MadeUpSession(made))
     monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))
-    monkeypatch.setattr(wiring, "scenarios", lambda _: {name: tmp_path / f"{name}.toml" for name in made.names})
+    monkeypatch.setattr(wiring, "scenarios", lambda *_: {name: tmp_path / f"{name}.toml" for name in made.names})
     monkeypatch.setattr(wiring, "plane_identity", plane_identity)
     monkeypatch.setattr(wiring, "actor_specs", lambda _place, text, _loaded, _sets: made.actor_specs(text))
     monkeypatch.setattr(wiring, "secret_guard", lambda *_: SecretGuard(["canary-secret"]))

@@ -56,7 +56,18 @@ def test_help_names_every_verb_and_every_exit_code(harness: Harness) -> None:
     code, out, err = harness("--help")
 
     assert (code, err) == (0, "")
-    for word in ("run", "check", "report", "scenario", "plane", "doctor", "130 interrupted", "70 a bug"):
+    for word in (
+        "run",
+        "check",
+        "report",
+        "show",
+        "scenario",
+        "plane",
+        "wire",
+        "doctor",
+        "130 interrupted",
+        "70 a bug",
+    ):
         assert word in out
 
 
@@ -83,7 +94,7 @@ def test_every_command_says_what_it_is_for_as_its_group_does() -> None:
     ("argv", "line"),
     [
         ((), "harness: Missing command; see: harness --help\n"),
-        (("fly",), "harness: unknown command 'fly'; there are: run, check, report, scenario, plane, doctor; "),
+        (("fly",), "harness: unknown command 'fly'; there are: run, check, record, report, show, scenario, plane, "),
         (("--fly",), "harness: No such option '--fly'; see: harness --help\n"),
         (("run", "--fly"), "harness: No such option '--fly'; see: harness run --help\n"),
         (("run", "--trials", "0"), "harness: Invalid value for '--trials': 0 is not in the range x>=1; see: "),

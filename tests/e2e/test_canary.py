@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import signal
 import stat
 import threading
@@ -35,10 +36,11 @@ def forms(secret: str) -> list[bytes]:
     return [data, data.hex().encode(), quote(secret, safe="").encode(), *aligned]
 
 
+KEYS = forms(KEY)
 ALL = [form for secret in (KEY, CANARY, NAME) for form in forms(secret)]
 
 
-def leaks(*folders: Path) -> list[str]:
+def leaks(*folders: Path, forms_of: list[bytes] = ALL) -> list[str]:
     """Files (by name or content) in which a planted secret appears, symlinks not followed."""
     found: list[str] = []
     for folder in folders:
@@ -48,7 +50,7 @@ def leaks(*folders: Path) -> list[str]:
                 data = os.fsencode(name)
                 if path.is_file() and not path.is_symlink():
                     data += b"\0" + path.read_bytes()
-                if any(form in data for form in ALL):
+                if any(form in data for form in forms_of):
                     found.append(str(path))
     return found
 
@@ -104,8 +106,37 @@ def test_nothing_a_live_model_saw_or_said_is_written_or_printed(
     assert done.returncode in {0, 2}, done.stderr
     remove_plants(planted)
     assert (planted.folder / "out" / "receipts.jsonl").read_bytes().count(b"\n") == 1
+    kept = planted.folder / "out" / "recordings"
+    if kept.exists():
+        # what was said stays there to be examined, for its owner only, and without any key
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+        assert leaks(kept, forms_of=KEYS) == []
+        shutil.rmtree(kept)
     assert leaks(planted.folder / "out", planted.home, planted.temporary, planted.cwd, planted.user) == []
     assert [form for form in ALL if form in done.stdout + done.stderr] == []
+
+
+def test_a_key_planted_in_everything_is_not_in_a_recording_either(planted: CommandLine) -> None:
+    """Recorded, kept, shown and reported: in none of the usual encodings, whole or in pieces."""
+    path = planted.cwd / "scenarios" / "canary" / "planted.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace(CANARY, KEY).replace(NAME, KEY), encoding="utf-8")
+    encoded = [KEY, base64.b64encode(KEY.encode()).decode(), KEY.encode().hex(), quote(KEY, safe="")]
+    said = " ".join([*encoded, *("%" + format(byte, "02x") for byte in KEY.encode())])
+    given = iter([call("ls -la", "call-1"), call(f"cat {KEY}.txt", "call-2"), text(said)])
+    out = planted.folder / "out"
+    with serving(lambda _: next(given)) as server:
+        actor = f"openai-compatible/toy@{server.url}"
+        done = planted.run("run", "canary/planted", "--actor", actor, "--yes-spend", "--keep", "all", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert len(list((out / "recordings").rglob("*.jsonl"))) == 1
+    shown = planted.run("show", f"{out}/1", "--transcript")
+    assert shown.returncode == 0, shown.stderr
+    reported = planted.run("report", str(out), "--transcripts")
+    assert reported.returncode == 0, reported.stderr
+    remove_plants(planted)
+    printed = done.stdout + done.stderr + shown.stdout + shown.stderr + reported.stdout + reported.stderr
+    assert leaks(out, planted.home, planted.temporary, planted.cwd, planted.user, forms_of=KEYS) == []
+    assert [form for form in KEYS if form in printed] == []
 
 
 def test_nothing_of_a_script_is_written_or_printed(planted: CommandLine) -> None:

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from testing_project import Project, record
 
 pytestmark = pytest.mark.slow
 
@@ -84,3 +85,28 @@ def test_the_wheel_brings_its_scenarios_and_both_commands(clone: Path, tmp_path:
     where = "import harness, harness.wiring as w; print(harness.__file__); print(w.settings().search[-1])"
     told = run([sys.executable, "-c", where], elsewhere, {**env, "PYTHONPATH": str(site)}).stdout.splitlines()
     assert all(line.startswith(str(site)) for line in told)
+
+
+def test_an_empty_environment_with_the_wheel_plays_a_scenario_and_a_recording_as_tests(
+    clone: Path, plane_home: Path, tmp_path: Path
+) -> None:
+    env = {**fresh_machine(tmp_path), "HARNESS_HOME": str(plane_home), "COLUMNS": "80"}
+    built = run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")], clone, env)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = (tmp_path / "dist").iterdir()
+    assert run([sys.executable, "-m", "venv", str(tmp_path / "venv")], tmp_path, env).returncode == 0
+    programs = tmp_path / "venv" / "bin"
+    installed = run([str(programs / "python"), "-m", "pip", "install", "-q", f"{wheel}[pytest]"], tmp_path, env)
+    assert installed.returncode == 0, installed.stderr
+    project = Project(tmp_path / "project", plane_home)
+    record(project, project.scenario(), "good", 1.0)
+    first = run([str(programs / "pytest")], project.folder, env)
+    assert first.returncode == 1, first.stdout
+    assert first.stdout.count("there is no snapshot yet") == 2
+    assert run([str(programs / "pytest"), "--snapshot-update"], project.folder, env).returncode == 0
+    second = run([str(programs / "pytest")], project.folder, env)
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert "2 passed" in second.stdout
+    replayed = run([str(programs / "harness"), "run", "team/look", "--actor", "recorded"], project.folder, env)
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert "1 of 1 passed" in replayed.stdout

@@ -12,7 +12,7 @@ from harness.clock import FakeClock
 from harness.episode import EpisodeParts, run
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
-from harness.ports import Actor, ControlPlane, Executor, TurnContext
+from harness.ports import Actor, ControlPlane, Executor, TurnContext, Witness
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
@@ -25,6 +25,7 @@ from harness.schema.tool import ToolCall
 from harness.schema.trace import EpisodeTrace
 from harness.workspace import Workspace
 
+SCRIPTED = ActorIdentity(ref="script:reference", kind="script", digest=digest_json("script"))
 IDENTITY = PlaneIdentity(name="toy", version="1", wheel_sha256="0" * 64)
 
 SCENARIO: dict[str, JsonValue] = {
@@ -205,14 +206,14 @@ class Stage:
         broken_plane: bool = False,
         journal: Journal | None = None,
         spool: MemorySpool | None = None,
+        witness: Witness | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
         loaded = LoadedScenario(
             scenario=scenario, digest=digest_json(scenario.model_dump(mode="json")), path="toy.toml"
         )
-        identity = ActorIdentity(ref="script:reference", kind="script", digest=digest_json("script"))
-        spec = ActorSpec(identity=identity, script=scenario.script.reference if script is None else script)
+        spec = ActorSpec(identity=SCRIPTED, script=scenario.script.reference if script is None else script)
         if actor is None:
             provider = catalog.module("providers", "openai").build()
             actor = catalog.module("actors", "scripted").build(spec, provider)
@@ -236,6 +237,7 @@ class Stage:
             search_path="/usr/local/bin:/usr/bin:/bin",
             host_denied=host_denied,
             temporary=self.temporary,
+            witness=witness,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

@@ -16,6 +16,7 @@ from harness.providers._http import HttpTransport
 from harness.providers.openai import build as codec
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.message import GenerationSettings, ModelRequest, UserMessage
+from harness.schema.rehearsal import Visit
 
 URL = "https://provider.test/v1"
 IDENTITY = ActorIdentity(
@@ -28,7 +29,8 @@ IDENTITY = ActorIdentity(
 )
 SPEC = ActorSpec(identity=IDENTITY, base_url=URL + "/", key_env="OPENAI_API_KEY")
 REQUEST = ModelRequest(model="", messages=(UserMessage(text="go"),), tools=())
-CONTEXT = TurnContext(turn=1, deadline_s=5.0, cancelled=lambda: False, substitute=lambda text: text)
+VISIT = Visit(scenario="pack/name", trial=1, turn=1, attempt=1)
+CONTEXT = TurnContext(turn=1, deadline_s=5.0, cancelled=lambda: False, substitute=lambda text: text, visit=VISIT)
 BODY = {"model": "model-a-2026", "choices": [{"message": {"content": "Done."}, "finish_reason": "stop"}]}
 
 
@@ -77,7 +79,7 @@ def test_deadline_and_cancellation_reach_the_network() -> None:
         seen.extend((url, deadline_s, cancelled()))
         return WireResponse(200, {}, json.dumps(BODY).encode())
 
-    context = TurnContext(turn=2, deadline_s=1.5, cancelled=lambda: True, substitute=lambda text: text)
+    context = TurnContext(turn=2, deadline_s=1.5, cancelled=lambda: True, substitute=lambda text: text, visit=VISIT)
     build(SPEC, codec(), send).reply(REQUEST, context)
     assert seen == [URL + "/chat/completions", 1.5, True]
 

@@ -11,6 +11,7 @@ from harness.providers.openai import build as codec
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, Usage, UserMessage
+from harness.schema.rehearsal import Visit
 from harness.schema.script import Action, ScriptCall
 from harness.schema.tool import ToolSpec
 
@@ -34,7 +35,8 @@ def substitute(text: str) -> str:
     return text.replace("{root}", "/w/project")
 
 
-CONTEXT = TurnContext(turn=1, deadline_s=1.0, cancelled=lambda: False, substitute=substitute)
+VISIT = Visit(scenario="pack/name", trial=1, turn=1, attempt=1)
+CONTEXT = TurnContext(turn=1, deadline_s=1.0, cancelled=lambda: False, substitute=substitute, visit=VISIT)
 
 
 def actor(*script: str | Action) -> ScriptedActor:

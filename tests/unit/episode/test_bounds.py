@@ -9,6 +9,7 @@ from toy import ReplyActor, Stage, called, completed, said
 
 from harness.clock import FakeClock
 from harness.episode.latch import Bounds
+from harness.errors import ProviderError
 from harness.ports import TurnContext
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, ProcessCommand
@@ -173,13 +174,37 @@ def test_a_call_beyond_the_episodes_deadline_is_a_duration(stage: Stage, held: t
     assert played.receipt.outcome.name == "limit_exceeded/duration"
 
 
-def test_a_tool_cut_off_by_its_own_bound_is_a_time_out_the_model_sees(stage: Stage) -> None:
+def test_a_control_plane_that_hangs_is_never_held_against_the_model(stage: Stage) -> None:
+    """Nobody can tell what it did: runner specification case 33."""
+
     def hangs(_: Workspace, args: tuple[str, ...]) -> Completed:
         return completed('{"text": "Hi"}') if args == ("greet",) else completed("", timed_out=True)
 
     played = stage.play(says=hangs)
-    assert played.receipt.failure_code == "ask_failed"
+    assert played.ending == ("suspended/reconciliation_required", "pending", "reconciliation_required")
+    assert (played.receipt.outcome.detail, played.receipt.cause) == ("tool_effect", "control_plane")
     assert played.receipt.steps[0].result == "timeout"
+
+
+def test_a_read_that_hangs_is_answered_as_such_and_the_episode_goes_on(stage: Stage) -> None:
+    """A read has no effect to be unsure of: runner specification case 206."""
+
+    class Hanging:
+        """An executor whose commands never end."""
+
+        def run(self, command: ProcessCommand) -> Completed:
+            assert command.timeout_s > 0
+            return completed("", timed_out=True)
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    stage.executor = Hanging()
+    replies = [said("", called("toy ask plane", id_="1")), said("", called("cat notes/a.json", id_="2")), said("Bye.")]
+    played = stage.play(actor=ReplyActor(list(replies)))
+    assert [step.result for step in played.receipt.steps] == ["succeeded", "timeout"]
+    assert played.receipt.facts == ("asked",)
+    assert played.receipt.failure_code == "stopped_early"
 
 
 def test_a_tool_cut_off_by_the_deadline_says_nothing_about_the_call(stage: Stage) -> None:
@@ -217,3 +242,16 @@ def test_a_long_result_is_shown_in_part_and_says_how_much_is_left_out(stage: Sta
     assert text.endswith('x"}')
     shown, total = 300, len('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
     assert f"[{total - shown} of {total} characters are left out here" in text
+
+
+def test_an_outage_that_cancellation_caused_is_a_cancellation(stage: Stage) -> None:
+    """Giving up a call closes its connection; what that looks like is nobody's outage."""
+    flag = threading.Event()
+
+    def broken(_: ModelRequest, __: TurnContext) -> Reply:
+        flag.set()
+        raise ProviderError("connection_lost", "given up")
+
+    played = stage.play(actor=ReplyActor([broken]), cancelled=flag.is_set)
+    assert played.ending == ("cancelled/cancellation_requested", "not_judged", "cancellation_requested")
+    assert len(played.result.log.attempts) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import ReplyActor, Stage, answer, completed
+from toy import Answer, ReplyActor, Stage, answer, completed
 
 from harness.journal import Journal, MemorySpool, fold, verify
 from harness.schema.base import JsonValue
@@ -11,13 +11,17 @@ from harness.schema.process import Completed
 from harness.schema.run import EpisodeOptions
 from harness.workspace import Workspace
 
+NOTHING_THERE = "its control-plane call ended with exit code 0 and has no text at /nowhere"
 REJECTED = ("rejected/setup_rejected", "not_judged", "setup_rejected")
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"late": {"greeting": {"at": "/nowhere"}}}, "prompt.user: the value 'greeting' could not be resolved"),
+        (
+            {"late": {"greeting": {"at": "/nowhere"}}},
+            f"prompt.user: late.greeting has no value: {NOTHING_THERE}",
+        ),
         ({"prompt": {"must_contain": ["never said"]}}, "prompt.must_contain: a text is not in the user message"),
         ({"prompt": {"user": " \n "}}, "prompt.user: must be 1 to 65536 bytes and not blank"),
         ({"prompt": {"user": "é" * 32_769}}, "prompt.user: must be 1 to 65536 bytes and not blank"),
@@ -80,9 +84,25 @@ def test_a_late_value_is_resolved_once(stage: Stage) -> None:
     assert played.plane[0].calls.count(("greet",)) == 1
 
 
-def test_a_late_value_whose_call_fails_is_not_resolved(stage: Stage) -> None:
-    played = stage.play(says=lambda _, __: completed('{"text": "Hi"}', 1))
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (lambda _, __: completed('{"text": "Hi"}', 1), "its control-plane call ended with exit code 1"),
+        (lambda _, __: completed("", timed_out=True), "its control-plane call timed out"),
+    ],
+    ids=["exit code", "time-out"],
+)
+def test_a_late_value_whose_call_fails_is_not_resolved(stage: Stage, says: Answer, why: str) -> None:
+    played = stage.play(says=says)
     assert played.ending == REJECTED
+    assert played.result.log.problem == f"prompt.user: late.greeting has no value: {why}"
+
+
+def test_a_late_value_without_a_match_says_so(stage: Stage) -> None:
+    late: dict[str, JsonValue] = {"late": {"word": {"prompt": "(never said)"}}, "prompt": {"must_contain": ["{word}"]}}
+    played = stage.play(change=late)
+    expected = "prompt.must_contain: late.word has no value: its pattern matches nothing in the user message"
+    assert played.result.log.problem == expected
 
 
 def test_a_kept_workspace_is_named_in_the_log_and_stays(stage: Stage) -> None:

@@ -204,6 +204,7 @@ def test_a_provider_error_always_leaves_a_receipt(stage: Stage, category: Provid
     got = (outcome.reason, outcome.detail, played.receipt.verdict, played.receipt.cause)
     assert got == PROVIDER[category]
     assert (played.result.log.attempts[0].error, played.result.log.attempts[0].http_status) == (category, 500)
+    assert played.result.log.problem == f"{category}: made up"
 
 
 def test_an_attempt_that_never_left_gives_its_turn_back(stage: Stage) -> None:

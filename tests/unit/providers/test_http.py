@@ -20,7 +20,7 @@ import respx
 from harness.clock import SystemClock
 from harness.errors import ProviderError
 from harness.ports import WireResponse
-from harness.providers._http import HttpTransport, _failure
+from harness.providers._http import HttpTransport, _failure, network
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 KEY = "sk-canary-0123456789"
@@ -410,3 +410,38 @@ def test_a_proxy_that_refuses_is_not_asked_again(peer: Peers, monkeypatch: pytes
 def test_closing_twice_is_allowed(transport: HttpTransport) -> None:
     transport.close()
     transport.close()
+
+
+def test_a_given_transport_answers_instead_of_the_network_and_is_closed_with_it() -> None:
+    class Given(httpx.BaseTransport):
+        closed = False
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, stream=httpx.ByteStream(request.read() * 2))
+
+        def close(self) -> None:
+            self.closed = True
+
+    given = Given()
+    made = HttpTransport(transport=given, body_max=20)
+    assert post(made, "https://api.example.test/v1").body == b'{"a":1}' * 2
+    made.close()
+    assert given.closed
+    small = HttpTransport(transport=given, body_max=10)
+    assert failure(small, "https://api.example.test/v1").category == "bad_response"
+    small.close()
+
+
+def test_the_network_can_be_looked_on_through_a_transport_of_ones_own(peer: Peers) -> None:
+    server = peer(answering(b"HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 2\r\n\r\n{}"))
+    made = HttpTransport(transport=network())
+    assert [post(made, server.url).body for _ in range(2)] == [b"{}", b"{}"]
+    assert b"cookie" not in server.requests[1].lower()
+    assert server.connections == 1
+    made.close()
+
+
+def test_a_way_of_compression_that_is_known_but_not_read_is_named(peer: Peers, transport: HttpTransport) -> None:
+    assert "with br, which was not asked for" in str(failure(transport, peer(answering(_compressed("br", b"x"))).url))
+    odd = failure(transport, peer(answering(_compressed("x-canary", b"x"))).url)
+    assert "canary" not in str(odd)

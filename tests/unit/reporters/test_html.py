@@ -6,12 +6,15 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
+import recorded as rec
 
+from harness.reporters import html as module
 from harness.reporters.html import build
 from harness.schema.command import CommandShape
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.receipt import Boundary, RedactedText
 from harness.schema.run import RunView
+from harness.schema.transcript import Passage, Transcript, TranscriptTurn
 
 VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use"}
 
@@ -280,3 +283,55 @@ def luminance(color: str) -> float:
     channels = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def spoken(problem: str | None = None) -> Transcript:
+    said = Passage(speaker="control plane", about="step 1", text="<b>\tx\n\x1by", shown=9, size=12, line=7)
+    turn = TranscriptTurn(number=1, asked=(), said=(said,), answers=())
+    told = Transcript(file="recordings/a.jsonl", size=1234, problem=problem)
+    return told if problem else told.model_copy(update={"turns": (turn,), "header": rec.header()})
+
+
+def test_a_kept_conversation_is_told_in_its_episode_and_long_texts_say_where_they_are_whole(view: RunView) -> None:
+    html = build().render(view.model_copy(update={"transcripts": {2: spoken()}})).replace("<wbr>", "")
+    page = Page(html)
+    assert page.unbalanced == []
+    card = html[html.index('id="episode-2"') : html.index('id="episode-3"')]
+    assert card.count('<pre tabindex="0">&lt;b&gt; x\n\ufffdy</pre>') == 1
+    assert "9 of 12 bytes, whole text in recordings/a.jsonl, line 7" in card
+    assert html.count("<pre") == 1
+    assert "holds the conversations that the run kept" in page.text
+
+
+def test_a_conversation_that_is_not_told_says_why(view: RunView) -> None:
+    html = build().render(view.model_copy(update={"transcripts": {2: spoken("damaged")}}))
+    assert "1,234 bytes: damaged" in Page(html).text
+
+
+def test_a_step_opens_to_its_digests_and_the_one_that_broke_a_rule_lies_open(html: str) -> None:
+    steps = re.findall(r'<details class="step( broke)?"( open)?>', html)
+    assert len(steps) == html.count("<dt>Command</dt>")
+    assert {(bool(broke), bool(opened)) for broke, opened in steps} == {(False, False), (True, True)}
+
+
+def test_what_the_page_has_no_room_for_is_told(view: RunView, monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(size: int) -> str:
+        monkeypatch.setattr(module, "SIZE_MAX", size)
+        return build().render(view.model_copy(update={"transcripts": {2: long}}))
+
+    text = "x" * 100_000
+    said = Passage(speaker="model", text=text, shown=len(text), size=len(text), line=1)
+    turn = TranscriptTurn(number=1, asked=(), said=(said,), answers=())
+    long = spoken().model_copy(update={"turns": (turn,)})
+    sizes = {size: made(size) for size in (30_000, 45_000, 150_000, 300_000)}
+    assert all(len(page.encode()) <= size for size, page in sizes.items())
+    cards = {size: page.count('id="episode-') for size, page in sizes.items()}
+    assert cards[150_000] == cards[300_000] == 7
+    assert 0 < cards[45_000] < 7
+    assert text in sizes[300_000]
+    assert text not in sizes[150_000]
+    assert "Not shown here, the page has no room left" in sizes[150_000]
+    few = Page(sizes[45_000])
+    assert "told in the table above only: this page has no room left" in few.text
+    assert {link.removeprefix("#") for link in few.values("href")} <= set(few.values("id"))
+    assert sizes[30_000].count('<tr><td><span class="badge') == 8

@@ -197,6 +197,12 @@ RULE_FAULTS = {
 CHECK_FAULTS = {
     "unknown kind": ('kind = "ask"\nocc', 'kind = "asks"\nocc', 'kind = "asks"', ["check[1].kind", "mean 'ask'"]),
     "nothing checked": ('shows = { file = "project/{proof}", reads = "any" }', "", "[[check]]", ["nothing is checked"]),
+    "shows of a text": (
+        '"home/copy.json"]\ntext = \'{',
+        '"home/copy.json"]\ntext = \'plain {',
+        "shows",
+        ["check[0].shows.file", "is no JSON"],
+    ),
     "fatal kind": ('kind = "ask"\nocc', 'kind = "quit"\nocc', 'kind = "quit"', ["it is fatal"]),
     "second of once": ("occurrence = 1", "occurrence = 2", "occurrence", ["'ask' may run only once", "allowed: 1"]),
     "shows of a call": ('kind = "proof"\nshows', 'kind = "act"\nshows', "shows", ["'act' is no read with a code"]),

@@ -177,6 +177,7 @@ def check(
     change: Callable[[dict[str, JsonValue]], object] = lambda _: None,
     findings: tuple[Finding, ...] = (),
     problem: str | None = None,
+    outcome: Outcome = Outcome(status="completed", reason="final_response"),  # noqa: B008  (frozen)
 ) -> CheckReport:
     data = copy.deepcopy(SMALL)
     change(data)
@@ -186,7 +187,7 @@ def check(
     def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace]:
         world = World(scenario)
         world.play(actor.script or ())
-        receipt = receipt_of(loaded, actor, world).model_copy(update={"findings": findings})
+        receipt = receipt_of(loaded, actor, world).model_copy(update={"findings": findings, "outcome": outcome})
         log = RunLogEntry(
             key=receipt.key, started_at="2026-01-01T00:00:00Z", seconds=0.0, executor="warm", problem=problem
         )
@@ -351,3 +352,13 @@ def test_a_scripts_digest_covers_what_it_says_and_not_its_name() -> None:
 
     assert one.identity.digest == same.identity.digest != other.identity.digest
     assert (one.identity.ref, one.identity.kind, one.script) == ("a", "script", ("ask",))
+
+
+def test_a_world_that_cannot_be_made_is_the_one_finding() -> None:
+    """Everything else would only follow from it, and send people to the wrong place."""
+    rejected = Outcome(status="rejected", reason="setup_rejected")
+    report = check(outcome=rejected, problem="prompt.user: late.heartbeat has no value: it ended with exit code 2")
+    assert [finding.what for finding in report.findings] == [
+        "its world cannot be made: prompt.user: late.heartbeat has no value: it ended with exit code 2"
+    ]
+    assert report.scripts == 1

@@ -147,3 +147,16 @@ def test_the_guard_knows_every_key_that_an_actor_may_use(place: Settings, loaded
     with pytest.raises(HarnessError) as caught:
         guard.check(f"a text with {KEY}".encode())
     assert KEY not in str(caught.value)
+
+
+def test_a_key_that_the_configuration_names_is_needed(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    (tmp_path / "harness.toml").write_text(
+        '[actors.mine]\nprovider = "openai-compatible"\nmodel = "m"\n'
+        'base_url = "http://127.0.0.1:9/v1"\nkey_env = "MINE"\n',
+        encoding="utf-8",
+    )
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, "mine", loaded, ())
+    with pytest.raises(MissingKeyError, match="set the environment variable MINE"):
+        open_actor(place, spec, Transports())

@@ -1,0 +1,106 @@
+"""The half of ``harness check`` that holds recordings against the present."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import recording, wiring
+from harness.cli.exit_codes import ExitCode
+from harness.cli.output import folded, say, say_json
+from harness.cli.progress import progress
+from harness.schema.check import RecordingReport
+from harness.schema.process import PlaneIdentity
+from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.schema.scenario import LoadedScenario
+from harness.suite import check_recording
+
+__all__ = ["Replayed", "check_recordings"]
+
+#: Survivors that are told one by one; the count is told anyway.
+_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of all recordings; ``strays`` are files that belong to no scenario, or are not whole."""
+
+    reports: tuple[RecordingReport, ...]
+    strays: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Drift where one no longer fits or is a stray; failed where a mutation was not noticed."""
+        if self.strays or any(report.drifts for report in self.reports):
+            return ExitCode.DRIFT
+        return ExitCode.FAILED if any(report.survivors for report in self.reports) else ExitCode.PASSED
+
+
+def check_recordings(
+    settings: wiring.Settings,
+    session: wiring.Session,
+    chosen: Sequence[LoadedScenario],
+    planes: Mapping[str, PlaneIdentity],
+    options: EpisodeOptions,
+    *,
+    mutate: bool,
+    form: str,
+) -> Replayed:
+    """Replay every recording of the scenarios, against the real control plane, and tell what no longer fits."""
+    reports: list[RecordingReport] = []
+    for one in chosen:
+        for spec in wiring.recorded_specs(settings, one, None):
+            job = EpisodeJob(
+                loaded=one, actor=spec, plane=planes[one.scenario.plane], trial=spec.trial or 1, options=options
+            )
+            with progress(None):
+                report = _report(session, job, mutate=mutate)
+            reports.append(report)
+            if form == "jsonl":
+                say_json(report.model_dump(mode="json"))
+            elif form == "text":
+                say(_text(report, mutate=mutate))
+    strays = _strays(settings)
+    if form == "text":
+        for stray in strays:
+            say(f"STRAY  {stray}\n    to do: remove it, or give its scenario back")
+        if mutate:
+            total = sum(report.mutations for report in reports)
+            missed = sum(len(report.survivors) for report in reports)
+            say(f"{total} mutations of {len(reports)} recordings, {total - missed} noticed")
+    return Replayed(tuple(reports), strays)
+
+
+def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
+    path = Path(job.actor.recording or "")
+    return check_recording(
+        path.name,
+        recording.load(path),
+        session.seen(job),
+        job,
+        sayable=wiring.sayable_in(job.loaded),
+        classifier_version=wiring.CLASSIFIER_VERSION,
+        mutate=mutate,
+    )
+
+
+def _strays(settings: wiring.Settings) -> tuple[str, ...]:
+    known = wiring.scenarios(settings)
+    folder = settings.cwd / "recordings"
+    return tuple(map(str, (*recording.orphans(folder, known), *recording.partials(folder))))
+
+
+def _text(report: RecordingReport, *, mutate: bool) -> str:
+    name = f"{report.scenario}  {report.recording}"
+    if report.drifts:
+        told = [folded(line, "  ") for drift in report.drifts for line in recording.tell(drift)]
+        return "\n".join([f"STALE  {name}", *told])
+    if not mutate:
+        return f"fits  {name}"
+    noticed = report.mutations - len(report.survivors)
+    lines = [f"{'fits' if not report.survivors else 'BLIND'}  {name}  {report.mutations} mutations, {noticed} noticed"]
+    for survivor in report.survivors[:_TOLD]:
+        place = f"exchange {survivor.exchange}" if survivor.step is None else f"step {survivor.step}"
+        lines.append(folded(f"not noticed: {survivor.way} at {place} {survivor.pointer}", "  "))
+    return "\n".join(lines)

@@ -1,0 +1,93 @@
+"""A scenario file as a collector, and one actor's turn at it as a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness import recording, wiring
+from harness.errors import HarnessError
+from harness.pytest_plugin.ledger import LEDGER, ScenarioEntry
+from harness.pytest_plugin.options import actors, snapshot_folder, trials
+from harness.pytest_plugin.playing import Part, play
+from harness.pytest_plugin.snapshots import file_name
+from harness.schema.scenario import LoadedScenario
+
+__all__ = ["ScenarioFile", "ScenarioTest"]
+
+_REFERENCE = "script:reference"
+
+
+class ScenarioTest(pytest.Function):
+    """One scenario and actor. ``snapshots`` is the folder of the scenario's snapshots."""
+
+    actor: str
+    part: Part
+    snapshots: Path
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The scenario file, not this plugin."""
+        return self.path, None, self.name
+
+
+class ScenarioFile(pytest.Module):
+    """Its tests: every actor that was asked for, each as often as was asked for."""
+
+    obj = None
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """The tests. Raises CollectError in one line for a file that is no scenario."""
+        root = self.path.parent.parent
+        try:
+            place = replace(wiring.settings(), search=(root,))
+            loaded = wiring.load_scenario(place, str(self.path))
+            recordings = _recordings(place, loaded)
+        except HarnessError as error:
+            raise self.CollectError(f"harness: {error}") from None
+        ledger = self.config.stash[LEDGER]
+        folder = snapshot_folder(self.config, root) / self.path.parent.name / self.path.stem
+        entry = ledger.files[str(self.path)] = ScenarioEntry(str(folder))
+        ledger.met.update(_scripts(loaded))
+        tests = [
+            self._test(name, actor, Part(loaded, f"recorded:{kept}" if kept is not None else actor), folder)
+            for actor in _asked(actors(self.config), loaded, recordings)
+            for kept in (recordings.get(actor),)
+            for name in _names(actor, 1 if kept is not None else trials(self.config))
+        ]
+        entry.planned = len(tests)
+        entry.snapshots = sorted({file_name(test.actor) for test in tests})
+        return tests
+
+    def _test(self, name: str, actor: str, part: Part, folder: Path) -> ScenarioTest:
+        test: ScenarioTest = ScenarioTest.from_parent(self, name=name, callobj=play)
+        test.actor, test.part, test.snapshots = actor, part, folder
+        test.add_marker("harness")
+        return test
+
+
+def _recordings(place: wiring.Settings, loaded: LoadedScenario) -> dict[str, Path]:
+    """Recordings by the actor that each is; whether one can be read is seen by its own test."""
+    found = (recording.find(folder, loaded.scenario.id) for folder in wiring.recording_folders(place))
+    return {f"recorded:{path.stem}": path for paths in found for path in paths}
+
+
+def _scripts(loaded: LoadedScenario) -> tuple[str, ...]:
+    scripts = loaded.scenario.script
+    return (_REFERENCE, *(f"script:{name}" for name in (*scripts.right, *scripts.wrong)))
+
+
+def _asked(asked: Iterable[str], loaded: LoadedScenario, recordings: Iterable[str]) -> tuple[str, ...]:
+    """The actors that this scenario has of those asked for, in that order."""
+    scripts = _scripts(loaded)
+    groups = {"recorded": tuple(recordings), "script": (_REFERENCE,), "all-scripts": scripts}
+    return tuple(
+        dict.fromkeys(name for actor in asked for name in groups.get(actor, (actor,) if actor in scripts else ()))
+    )
+
+
+def _names(actor: str, times: int) -> tuple[str, ...]:
+    """What each time is called; no brackets, which pytest would take for parameters of a function."""
+    return (actor,) if times == 1 else tuple(f"{actor}#{number}" for number in range(1, times + 1))

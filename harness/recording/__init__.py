@@ -1,0 +1,41 @@
+"""What passed between an actor and its provider: recorded without secrets and places, replayed strictly."""
+
+from harness.recording.codec import dump, load, reseal
+from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts
+from harness.recording.exchanging import Dress
+from harness.recording.files import RecordingWriter, find, orphans, partials, recording_path, write
+from harness.recording.keeping import Keeper
+from harness.recording.keys import answer_key, request_key, stable_body
+from harness.recording.matching import differences, explain, explain_answer, nearest
+from harness.recording.mutating import Mutation, mutations
+from harness.recording.replaying import Replayer
+from harness.recording.telling import tell
+
+__all__ = [
+    "Comparer",
+    "Dress",
+    "Keeper",
+    "Mutation",
+    "RecordingWriter",
+    "Replayer",
+    "Seen",
+    "answer_key",
+    "differences",
+    "drifts_of",
+    "dump",
+    "explain",
+    "explain_answer",
+    "find",
+    "header_drifts",
+    "load",
+    "mutations",
+    "nearest",
+    "orphans",
+    "partials",
+    "recording_path",
+    "request_key",
+    "reseal",
+    "stable_body",
+    "tell",
+    "write",
+]

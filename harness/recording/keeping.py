@@ -1,0 +1,96 @@
+"""A witness that keeps an episode: header, exchanges and plane answers, in the order they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from harness.recording.files import RecordingWriter
+from harness.recording.keys import answer_key
+from harness.redaction import Scrubber
+from harness.schema.base import Digest
+from harness.schema.recording import Drift, Exchange, PlaneAnswer, Provenance, RecordingHeader
+from harness.schema.run import EpisodeJob
+
+__all__ = ["Keeper"]
+
+
+class Keeper:
+    """Writes one episode's recording as it happens; ``settle`` decides at the end whether it stays.
+
+    ``writer`` opens the file for a header. Nothing is written for an episode that never asked its actor.
+    """
+
+    def __init__(
+        self,
+        job: EpisodeJob,
+        writer: Callable[[RecordingHeader], RecordingWriter],
+        *,
+        scrubber: Scrubber,
+        provenance: Provenance,
+        classifier_version: int,
+    ) -> None:
+        self._scrubber = scrubber
+        self._job, self._open, self._provenance = job, writer, provenance
+        self._classifier_version = classifier_version
+        self._header: RecordingHeader | None = None
+        self._writer: RecordingWriter | None = None
+        self._lock = Lock()
+
+    def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
+        """Know what the header says."""
+        scenario = self._job.loaded.scenario
+        self._header = RecordingHeader(
+            scenario=scenario.id,
+            scenario_digest=self._job.loaded.digest,
+            actor=self._job.actor.identity,
+            plane=self._job.plane,
+            trial=self._job.trial,
+            prompt=prompt,
+            tools=tools,
+            volatile=scenario.call.volatile if scenario.call else (),
+            provenance=self._provenance,
+            classifier_version=self._classifier_version,
+        )
+        return ()
+
+    def exchanged(self, exchange: Exchange) -> None:
+        """Keep one exchange. Raises StoreError, RedactionError."""
+        self._add(exchange)
+
+    def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
+        """Keep one answer of the control plane. Raises StoreError, RedactionError."""
+        told = self._scrubber.json(answer.answer)
+        key = answer_key(answer.kind, answer.exit_code, told)
+        self._add(answer.model_copy(update={"answer": told, "key": key}))
+        return ()
+
+    def closed(self) -> tuple[Drift, ...]:
+        """Nothing to compare."""
+        return ()
+
+    def settle(self, *, keep: bool) -> None:
+        """Put the recording in its place, or drop it. Raises StoreError."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        if keep:
+            writer.finish()
+        else:
+            writer.discard()
+
+    def abandon(self) -> None:
+        """Leave what was kept so far as a partial file, which nobody takes for a recording."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+
+    def _add(self, entry: Exchange | PlaneAnswer) -> None:
+        with self._lock:
+            if self._header is None:
+                return
+            if self._writer is None:
+                self._writer = self._open(self._header)
+            self._writer.add(entry)

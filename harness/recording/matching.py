@@ -1,0 +1,186 @@
+"""Where a request differs from the recorded ones, and which of them it is nearest to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from harness import redaction
+from harness.recording.keys import embedded, stable_body
+from harness.schema.base import JsonValue
+from harness.schema.pointer import MISSING, Missing
+from harness.schema.receipt import RedactedText
+from harness.schema.recording import Drift, Exchange, PlaneAnswer
+
+__all__ = ["Difference", "differences", "explain", "explain_answer", "nearest", "place_of"]
+
+#: Differences beyond this many are not told.
+LIMIT: Final = 8
+
+#: A pointer, what was recorded there, and what is there now; ``MISSING`` where there is nothing.
+Difference = tuple[str, JsonValue | Missing, JsonValue | Missing]
+
+
+def differences(
+    recorded: JsonValue, now: JsonValue, volatile: Sequence[str] = (), limit: int = LIMIT
+) -> tuple[str, ...]:
+    """Pointers to the first ``limit`` places where two request bodies differ, in order.
+
+    A pointer is one of RFC 6901, with one addition: ``/messages/4/content#/a/b`` is the place ``/a/b`` in the JSON
+    text that stands at ``/messages/4/content``. What is in only one of them is named as a whole.
+    """
+    return tuple(at for at, _, _ in islice(_compared(recorded, now, volatile), limit))
+
+
+def nearest(exchanges: Iterable[Exchange], body: JsonValue, volatile: Sequence[str] = ()) -> Exchange | None:
+    """The exchange whose request has the fewest differing leaves; of equals the first. None without exchanges."""
+    best: Exchange | None = None
+    fewest = 0
+    stable = stable_body(body, volatile)
+    for exchange in exchanges:
+        recorded = stable_body(exchange.request.body, volatile)
+        bound = fewest if best is not None else None
+        count = sum(1 for _ in islice(_differing_leaves(recorded, stable), bound))
+        if best is None or count < fewest:
+            best, fewest = exchange, count
+        if fewest == 0:
+            break
+    return best
+
+
+def explain(
+    exchange: Exchange,
+    body: JsonValue,
+    volatile: Sequence[str] = (),
+    *,
+    sayable: frozenset[str] = frozenset(),
+    limit: int = LIMIT,
+) -> tuple[Drift, ...]:
+    """What differs between a recorded request and the one that is asked now, each place with both values.
+
+    A text is shown only where it is ``sayable``; else its length and digest are told, and the line from which on it
+    differs. Where nothing differs but the request was not to be answered, one drift without a pointer is given.
+    """
+    found = [
+        Drift(
+            cause="request",
+            exchange=exchange.number,
+            pointer=at,
+            recorded=_told(MISSING, recorded, sayable),
+            now=_told(recorded, now, sayable),
+        )
+        for at, recorded, now in islice(_compared(exchange.request.body, body, volatile), limit)
+    ]
+    return tuple(found) or (Drift(cause="request", exchange=exchange.number),)
+
+
+def explain_answer(
+    recorded: PlaneAnswer, now: PlaneAnswer, *, sayable: frozenset[str] = frozenset(), limit: int = LIMIT
+) -> tuple[Drift, ...]:
+    """What differs between a recorded answer of the control plane and the one that came now, in order."""
+    facts: tuple[tuple[str, JsonValue, JsonValue], ...] = (
+        ("kind", recorded.kind, now.kind),
+        ("exit code", recorded.exit_code, now.exit_code),
+        ("step", recorded.step, now.step),
+    )
+    found = [
+        Drift(cause="plane_answer", step=now.step, recorded=_fact(name, one), now=_fact(name, other))
+        for name, one, other in facts
+        if one != other
+    ]
+    found += [
+        Drift(
+            cause="plane_answer",
+            step=now.step,
+            pointer=at,
+            recorded=_told(MISSING, one, sayable),
+            now=_told(one, other, sayable),
+        )
+        for at, one, other in islice(_differing(recorded.answer, now.answer, ""), limit)
+    ]
+    return tuple(found)
+
+
+def _fact(name: str, value: JsonValue) -> RedactedText:
+    text = f"{name} {value}"
+    return redaction.name(text, (text,))
+
+
+def place_of(path: Sequence[str | int]) -> str:
+    """The RFC 6901 pointer of a path of keys and positions."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+
+
+def _compared(recorded: JsonValue, now: JsonValue, volatile: Sequence[str]) -> Iterator[Difference]:
+    return _differing(stable_body(recorded, volatile), stable_body(now, volatile), "")
+
+
+def _differing(recorded: JsonValue, now: JsonValue, at: str) -> Iterator[Difference]:
+    if _same(recorded, now):
+        return
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        for key in [*recorded, *(key for key in now if key not in recorded)]:
+            yield from _between(recorded.get(key, MISSING), now.get(key, MISSING), at + place_of([key]))
+    elif isinstance(recorded, list) and isinstance(now, list):
+        for number in range(max(len(recorded), len(now))):
+            one = recorded[number] if number < len(recorded) else MISSING
+            other = now[number] if number < len(now) else MISSING
+            yield from _between(one, other, f"{at}/{number}")
+    elif isinstance(recorded, str) and isinstance(now, str):
+        yield from _texts(recorded, now, at)
+    else:
+        yield at, recorded, now
+
+
+def _between(recorded: JsonValue | Missing, now: JsonValue | Missing, at: str) -> Iterator[Difference]:
+    if isinstance(recorded, Missing) or isinstance(now, Missing):
+        yield at, recorded, now
+    else:
+        yield from _differing(recorded, now, at)
+
+
+def _texts(recorded: str, now: str, at: str) -> Iterator[Difference]:
+    """Two texts that differ; where both are JSON and differ in more than spelling, the places in them."""
+    one, other = embedded(recorded), embedded(now)
+    alike = one is not None and other is not None and type(one) is type(other) and not _same(one, other)
+    if alike:
+        yield from _differing(one, other, f"{at}#")
+    else:
+        yield at, recorded, now
+
+
+def _differing_leaves(recorded: JsonValue, now: JsonValue) -> Iterator[None]:
+    """One item for each leaf that differs; all leaves of what is in only one of the two."""
+    for _, one, other in _differing(recorded, now, "/"):
+        for side in (one, other):
+            if not isinstance(side, Missing):
+                yield from _leaves(side)
+
+
+def _leaves(value: JsonValue) -> Iterator[None]:
+    if isinstance(value, list | dict) and value:
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    else:
+        yield None
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    """Equal as their canonical JSON is: ``true`` is not 1, and 1 is not 1.0."""
+    return one == other and _alike(one, other)
+
+
+def _alike(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two equal values are also of the same sorts, all the way down."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return all(_alike(item, other[key]) for key, item in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return all(_alike(left, right) for left, right in zip(one, other, strict=True))
+    return type(one) is type(other) and (not isinstance(one, float) or repr(one) == repr(other))
+
+
+def _told(was: JsonValue | Missing, value: JsonValue | Missing, sayable: frozenset[str]) -> RedactedText:
+    if isinstance(value, Missing):
+        return redaction.missing()
+    return redaction.value(value, sayable) if isinstance(was, Missing) else redaction.changed(was, value, sayable)

@@ -1,0 +1,94 @@
+"""Which recorded answer is due to a request, and what differs where none is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from threading import Lock
+
+from harness import redaction
+from harness.errors import ReplayMismatchError
+from harness.recording.matching import explain, nearest
+from harness.schema.base import Digest
+from harness.schema.receipt import RedactedText
+from harness.schema.recording import Drift, Exchange, RecordedRequest, Recording
+
+__all__ = ["Replayer"]
+
+
+class Replayer:
+    """Gives each request the exchange that was recorded for it, in the recorded order, each once; O(1) a request.
+
+    A request that is not in the recording, or not yet or no more to be asked, raises ReplayMismatchError; ``drifts``
+    then tells where it differs from the nearest recorded one. ``asked`` are all requests so far. Texts of requests
+    are shown only where they are ``sayable``.
+    """
+
+    def __init__(
+        self, recording: Recording, volatile: Sequence[str] = (), *, sayable: frozenset[str] = frozenset()
+    ) -> None:
+        self._exchanges, self._volatile, self._sayable = recording.exchanges, volatile, sayable
+        self._queues: dict[Digest, deque[int]] = {}
+        for position, exchange in enumerate(recording.exchanges):
+            self._queues.setdefault(exchange.key, deque()).append(position)
+        self._next = 0
+        self._drifts: list[Drift] = []
+        self._asked: list[tuple[RecordedRequest, Digest]] = []
+        self._lock = Lock()
+
+    def take(self, asked: RecordedRequest, key: Digest) -> Exchange:
+        """The exchange that is due to a request with that key. Raises ReplayMismatchError."""
+        with self._lock:
+            self._asked.append((asked, key))
+            queue = self._queues.get(key)
+            if not queue or queue[0] != self._next:
+                raise self._mismatch(asked, known=key in self._queues)
+            exchange = self._exchanges[queue.popleft()]
+            self._next += 1
+        return exchange
+
+    @property
+    def asked(self) -> tuple[tuple[RecordedRequest, Digest], ...]:
+        """All requests so far with their keys, those that did not fit included."""
+        return tuple(self._asked)
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Where requests differed from the recording, in the order they were asked."""
+        return tuple(self._drifts)
+
+    @property
+    def unplayed(self) -> tuple[Drift, ...]:
+        """What was recorded and has not been asked so far, one ``not_asked`` each, in order."""
+        return tuple(Drift(cause="not_asked", exchange=left.number) for left in self._exchanges[self._next :])
+
+    def _mismatch(self, asked: RecordedRequest, *, known: bool) -> ReplayMismatchError:
+        """Keep what differs, and make the error."""
+        if known and self._next < len(self._exchanges):
+            near: Exchange | None = self._exchanges[self._next]
+            problem = "this request was recorded, but not at this point"
+        elif known:
+            near = None
+            problem = "this request was asked more often than it was recorded"
+        else:
+            # The one that is due comes first: of equally near ones it is the one that was meant.
+            due = (*self._exchanges[self._next :], *self._exchanges[: self._next])
+            near = nearest(due, asked.body, self._volatile)
+            problem = "this request was not recorded"
+        if near is None:
+            self._drifts.append(Drift(cause="request", now=_said(problem)))
+        else:
+            self._drifts += self._places(near, asked)
+        return ReplayMismatchError(None if near is None else near.number, problem)
+
+    def _places(self, near: Exchange, asked: RecordedRequest) -> tuple[Drift, ...]:
+        recorded = near.request
+        if (recorded.method, recorded.path) != (asked.method, asked.path):
+            line, now = f"{recorded.method} {recorded.path}", f"{asked.method} {asked.path}"
+            return (Drift(cause="request", exchange=near.number, recorded=_said(line), now=_said(now)),)
+        return explain(near, asked.body, self._volatile, sayable=self._sayable)
+
+
+def _said(text: str) -> RedactedText:
+    """A text of ours, or one that holds nothing but what was redacted before."""
+    return redaction.value(text, frozenset({text}))

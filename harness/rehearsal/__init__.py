@@ -1,0 +1,6 @@
+"""A simulated provider on loopback: scripted policies with known rates, latency and faults over real HTTP."""
+
+from harness.rehearsal.policies import bundled, load, rated
+from harness.rehearsal.server import Rehearsal, Serving
+
+__all__ = ["Rehearsal", "Serving", "bundled", "load", "rated"]

@@ -1,0 +1,153 @@
+"""From an action of a script and what a request shows to the reply that it means."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from harness.errors import ScriptError
+from harness.rehearsal.conversation import Conversation
+from harness.scenario import resolve_late, substitute
+from harness.schema.base import JsonValue, canonical_json
+from harness.schema.message import FinishReason, Reply, Usage
+from harness.schema.pointer import pointer
+from harness.schema.scenario import LateValue, Scenario
+from harness.schema.script import Action
+from harness.schema.tool import ToolCall
+
+__all__ = ["answer", "body_of", "truncated"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of a scenario, as far as a conversation shows them."""
+
+    scenario: Scenario
+    shown: Conversation
+
+    def fill(self, text: str) -> str:
+        """The text with its values in place. Raises ScriptError for one that the request does not show."""
+        return substitute(text, self._lookup)
+
+    def _lookup(self, name: str) -> str | None:
+        late = self.scenario.late.get(name)
+        if late is not None:
+            found = resolve_late(
+                late, prompt=self.shown.prompt, answer=lambda _: self._newest(late), plane=lambda _: None
+            )
+            if found is None:
+                raise ScriptError(f"the value {{{name}}} is not shown by this request")
+            return found
+        if name in self._kept_by_the_world():
+            raise ScriptError(f"the value {{{name}}} is known to the machine that runs the episode only")
+        return None
+
+    def _newest(self, late: LateValue) -> dict[str, JsonValue] | None:
+        """The newest tool message that has a text where this value stands."""
+        for text in reversed(self.shown.answers):
+            try:
+                document: JsonValue = json.loads(text)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(document, dict) and isinstance(pointer(document, late.at or ""), str):
+                return document
+        return None
+
+    def _kept_by_the_world(self) -> set[str]:
+        return {"turn_id", "fixture_root", *(f"{root}_root" for root in self.scenario.workspace.roots)}
+
+
+def answer(action: Action, scenario: Scenario, shown: Conversation, turn: int) -> Reply:
+    """The reply of an action in a bound scenario.
+
+    Usage counts words. Raises ScriptError where the request does not show a value that the action needs, where a text
+    to replace is not there, and where a command has no single tool to go to.
+    """
+    values = _Values(scenario, shown)
+    calls = _calls(action, values, turn)
+    said = action.assistant_content if action.content is None else action.content
+    text = None if said is None else values.fill(said)
+    natural: FinishReason = "tool_calls" if calls or _has_calls(action.raw_message) else "stop"
+    whole = "" if action.raw_message is None else canonical_json(action.raw_message)
+    spoken = [text or "", whole, *(call.arguments_raw for call in calls)]
+    counted = {
+        "input_tokens": shown.words,
+        "output_tokens": sum(len(part.split()) for part in spoken),
+        "cache_read_tokens": 0,
+        "reasoning_tokens": 0,
+    }
+    return Reply(
+        text=text,
+        calls=calls,
+        finish=action.finish or natural,
+        usage=Usage.model_validate(counted | (action.usage or {})),
+        opaque=action.raw_message,
+        model=shown.model,
+        fingerprint=f"rehearsal-{turn}",
+    )
+
+
+def body_of(action: Action) -> bytes | None:
+    """The whole body that an action gives; None where it gives a reply. A text is sent as it is, else as JSON."""
+    if action.raw_response is None:
+        return None
+    raw = action.raw_response
+    return (raw if isinstance(raw, str) else canonical_json(raw)).encode("utf-8", "backslashreplace")
+
+
+def truncated(reply: Reply) -> Reply:
+    """Half of a reply, ended by the token limit: half its text, and half the arguments of its last call."""
+    text = None if reply.text is None else reply.text[: len(reply.text) // 2]
+    calls = reply.calls
+    if calls:
+        half = calls[-1].arguments_raw[: len(calls[-1].arguments_raw) // 2]
+        cut = calls[-1].model_copy(update={"arguments_raw": half, "arguments": None, "fault": "truncated"})
+        calls = (*calls[:-1], cut)
+    return reply.model_copy(update={"text": text, "calls": calls, "finish": "length", "finish_word": None})
+
+
+def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:
+    if action.command is not None:
+        tools = values.scenario.tool
+        if len(tools) != 1:
+            raise ScriptError(f"a command needs a scenario with one tool; this one has {len(tools)}")
+        ((name, tool),) = tools.items()
+        return (_call(action.id or f"call-{turn}-1", name, {tool.argument: _command(action, action.command, values)}),)
+    return tuple(
+        _call(
+            call.id or f"call-{turn}-{number}",
+            call.name,
+            {key: _filled(value, values) for key, value in call.arguments.items()},
+        )
+        for number, call in enumerate(action.calls or (), 1)
+    )
+
+
+def _command(action: Action, command: str, values: _Values) -> str:
+    text = values.fill(command)
+    for old, new in action.replace:
+        wanted = values.fill(old)
+        if wanted not in text:
+            raise ScriptError("a text that the script replaces is not in its command")
+        text = text.replace(wanted, values.fill(new))
+    return text
+
+
+def _call(id_: str, name: str, arguments: dict[str, JsonValue]) -> ToolCall:
+    return ToolCall(id=id_, name=name, arguments_raw=canonical_json(arguments), arguments=arguments)
+
+
+def _filled(value: JsonValue, values: _Values) -> JsonValue:
+    match value:
+        case str():
+            return values.fill(value)
+        case list():
+            return [_filled(item, values) for item in value]
+        case dict():
+            return {key: _filled(item, values) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _has_calls(message: dict[str, JsonValue] | None) -> bool:
+    return bool(message and (message.get("tool_calls") or message.get("function_call")))

@@ -1,0 +1,94 @@
+"""Who may play what: the policies of each model, held against the scenarios that are there."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.errors import ConfigError
+from harness.rehearsal.draws import Draws
+from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy, Visit
+from harness.schema.scenario import Scenario
+from harness.schema.script import Action, Script, ScriptSet
+
+__all__ = ["Part", "Role", "cast"]
+
+#: What sums of rates may be above 1 by, for decimal fractions are not exact.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One policy in one scenario. ``latency`` is lowest and highest, in milliseconds."""
+
+    policy: str
+    weight: float
+    actions: tuple[Action, ...]
+    latency: tuple[float, float]
+    faults: tuple[FaultSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One model: its draws, and by scenario the roles that it may take."""
+
+    draws: Draws
+    roles: Mapping[str, tuple[Role, ...]]
+
+    def role(self, visit: Visit) -> Role | None:
+        """The role of a trial, drawn once for all its turns; None where the model has none in that scenario."""
+        roles = self.roles.get(visit.scenario, ())
+        return roles[self.draws.choice([role.weight for role in roles], visit)] if roles else None
+
+
+def cast(scenarios: Sequence[Scenario], file: PolicyFile, seed: int) -> dict[str, Part]:
+    """The part of each model. Raises ConfigError for a script that a scenario lacks, or rates above 1 together."""
+    return {
+        name: Part(
+            draws=Draws(seed, model.draws),
+            roles={
+                one.id: tuple(
+                    _role(policy, file.policy[policy], model, one)
+                    for policy in model.policies
+                    if any(fnmatch.fnmatchcase(one.id, pattern) for pattern in file.policy[policy].scenarios)
+                )
+                for one in scenarios
+            },
+        )
+        for name, model in file.model.items()
+    }
+
+
+def _role(name: str, policy: RehearsedPolicy, model: RehearsedModel, scenario: Scenario) -> Role:
+    faults = (*policy.fault, *model.fault)
+    if sum(fault.rate or 0 for fault in faults) > 1 + _SLACK:
+        raise ConfigError(f"policy {name}: the rates of its faults and its model's are above 1 together")
+    latency = model.latency_ms if policy.latency_ms is None else policy.latency_ms
+    return Role(
+        policy=name,
+        weight=policy.weight,
+        actions=tuple(
+            Action(command=entry) if isinstance(entry, str) else entry for entry in _script(name, policy, scenario)
+        ),
+        latency=latency if isinstance(latency, tuple) else (latency, latency),
+        faults=faults,
+    )
+
+
+def _script(name: str, policy: RehearsedPolicy, scenario: Scenario) -> Script:
+    known = _scripts(scenario.script)
+    if policy.script not in known:
+        raise ConfigError(
+            f"policy {name}: scenario {scenario.id} has no script {policy.script!r}; there are: {', '.join(known)}; "
+            "or keep the policy to other scenarios: scenarios = [ID or GLOB]"
+        )
+    return known[policy.script]
+
+
+def _scripts(scripts: ScriptSet) -> dict[str, Script]:
+    return {
+        "reference": scripts.reference,
+        **{f"right:{name}": script for name, script in scripts.right.items()},
+        **{f"wrong:{name}": script for name, script in scripts.wrong.items()},
+    }

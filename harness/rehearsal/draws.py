@@ -1,0 +1,63 @@
+"""Chance that depends on who asks and never on when: every draw is a keyed hash."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from harness.schema.base import canonical_json
+from harness.schema.rehearsal import FaultSpec, Visit
+
+__all__ = ["Draws"]
+
+#: The step between neighbours: a float below 1 has 53 bits of its own.
+_STEP: Final = 2.0**-53
+
+
+class Draws:
+    """Uniform numbers of one seed; ``apart`` gives other numbers to whoever has another text."""
+
+    def __init__(self, seed: int, apart: str = "") -> None:
+        self._key = canonical_json([seed, apart]).encode("utf-8", "surrogatepass")
+
+    def uniform(self, purpose: str, *parts: str | int) -> float:
+        """A number in [0, 1): the same for the same seed, purpose and parts, independent for any others."""
+        message = canonical_json([purpose, *parts]).encode("utf-8", "surrogatepass")
+        drawn = int.from_bytes(hmac.digest(self._key, message, sha256)[:8], "big")
+        return (drawn >> 11) * _STEP
+
+    def choice(self, weights: Sequence[float], visit: Visit) -> int:
+        """Which of several weighted policies plays this trial: the same at each turn and attempt of it."""
+        point = self.uniform("policy", visit.scenario, visit.trial) * sum(weights)
+        reached = 0.0
+        for index, weight in enumerate(weights):
+            reached += weight
+            if point < reached:
+                return index
+        return len(weights) - 1
+
+    def latency_ms(self, bounds: tuple[float, float], visit: Visit) -> float:
+        """Milliseconds, uniform between two bounds."""
+        low, high = bounds
+        return low if low == high else low + (high - low) * self._of("latency", visit)
+
+    def fault(self, faults: Sequence[FaultSpec], visit: Visit) -> FaultSpec | None:
+        """What goes wrong with this attempt: at most one thing.
+
+        A fault that names this turn comes first. The others share one draw, so that each has exactly its rate.
+        """
+        for fault in faults:
+            if fault.at_turn == visit.turn and visit.attempt <= fault.attempts:
+                return fault
+        point = self._of("fault", visit)
+        for fault in faults:
+            if fault.rate is not None:
+                if point < fault.rate:
+                    return fault
+                point -= fault.rate
+        return None
+
+    def _of(self, purpose: str, visit: Visit) -> float:
+        return self.uniform(purpose, visit.scenario, visit.trial, visit.turn, visit.attempt)

@@ -1,0 +1,236 @@
+"""The simulated provider's sockets: loopback only, one thread a connection, every bound explicit."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final, TextIO
+from urllib.parse import urlsplit
+
+from harness.errors import EnvironmentProblem, StoreError
+from harness.ports import Provider
+from harness.rehearsal.chat import ChatDialect
+from harness.rehearsal.stage import Performance, Stage
+from harness.schema.rehearsal import REHEARSAL_HEADER, PolicyFile, ServedCall, Visit
+from harness.schema.scenario import Scenario
+
+__all__ = ["BODY_MAX", "Rehearsal", "Serving"]
+
+#: Largest request body that is read, in bytes.
+BODY_MAX: Final = 16 * 1024 * 1024
+_HOST: Final = "127.0.0.1"
+_BASE: Final = "/v1"
+#: SO_LINGER that is on with no time: closing throws away what is left and resets the connection.
+_RESETS: Final = struct.pack("ii", 1, 0)
+
+
+class Serving:
+    """A server that runs. ``url`` is its base URL; everything may be asked from any thread."""
+
+    def __init__(self, port: int, models: tuple[str, ...], log: TextIO | None) -> None:
+        self.url = f"http://{_HOST}:{port}{_BASE}"
+        self.models = models
+        self._log = log
+        self._lock = threading.Lock()
+        self._calls: list[ServedCall] = []
+
+    @property
+    def calls(self) -> tuple[ServedCall, ...]:
+        """Everything played so far, in order of arrival; requests that were refused are not among them."""
+        with self._lock:
+            return tuple(self._calls)
+
+    @property
+    def counts(self) -> Counter[tuple[str, Visit]]:
+        """How often each visit came, by model and visit: more than 1 is a call that was paid twice."""
+        return Counter((call.model, call.visit) for call in self.calls)
+
+    def note(self, call: ServedCall) -> None:
+        """Count a call, before it is answered: a client that dies meanwhile has still made it."""
+        with self._lock:
+            self._calls.append(call)
+            if self._log is not None:
+                self._log.write(call.model_dump_json() + "\n")
+                self._log.flush()
+
+
+class Rehearsal:
+    """A simulated provider that plays scripts of scenarios under model names."""
+
+    def __init__(self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, codec: Provider) -> None:
+        """``codec`` encodes replies. Raises ConfigError for a policy that cannot play the scenarios it names."""
+        self._stage = Stage(scenarios, policies, seed, codec=codec, dialect=ChatDialect())
+        self._path = _BASE + codec.path
+
+    @contextmanager
+    def serve(self, port: int = 0, log: Path | None = None) -> Iterator[Serving]:
+        """Serve on loopback while the block runs; port 0 takes any that is free.
+
+        ``log`` gets one JSON line a call, appended. At the end connections are closed, waiting ones too. Raises
+        StoreError where the log cannot be written, EnvironmentProblem where the port cannot be taken.
+        """
+        with _opened(log) as file, _bound(self._stage, self._path, port) as server:
+            server.serving = Serving(server.server_port, self._stage.models, file)
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, name="rehearsal")
+            thread.start()
+            try:
+                yield server.serving
+            finally:
+                server.stopping.set()
+                server.shutdown()
+                thread.join()
+                server.hang_up()
+
+
+@contextmanager
+def _opened(log: Path | None) -> Iterator[TextIO | None]:
+    if log is None:
+        yield None
+        return
+    try:
+        file = log.open("a", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{log}: cannot be written: {error.strerror}") from None
+    with file:
+        yield file
+
+
+@contextmanager
+def _bound(stage: Stage, path: str, port: int) -> Iterator[_Server]:
+    try:
+        server = _Server(stage, path, port)
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise EnvironmentProblem(f"port {port} of {_HOST} cannot be taken: {why}") from None
+    with server:
+        yield server
+
+
+class _Server(ThreadingHTTPServer):
+    # Its threads are waited for: every connection is closed first, so none of them can wait for long.
+    daemon_threads = False
+    request_queue_size = 256
+    serving: Serving
+
+    def __init__(self, stage: Stage, path: str, port: int) -> None:
+        self.stage, self.path = stage, path
+        self.stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        super().__init__((_HOST, port), _Handler)
+
+    def server_bind(self) -> None:
+        """Bind without asking for this machine's name, which may take long."""
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = _HOST, self.server_address[1]
+
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Remember the connection, so that it can be closed from outside."""
+        if isinstance(request, socket.socket):
+            with self._lock:
+                self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """Close a connection; one that was told to reset is not ended politely first."""
+        if not isinstance(request, socket.socket):
+            return
+        with self._lock:
+            self._open.discard(request)
+            on, _ = struct.unpack("ii", request.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(_RESETS)))
+            if on:
+                request.close()
+            else:
+                super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """Wake every thread that reads from or writes to a connection."""
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no error; anything else is one line without its text."""
+        del request, client_address
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            sys.stderr.write(f"harness: a bug of the rehearsal server: {type(error).__name__}\n")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version = "harness-rehearsal"
+    sys_version = ""
+    # An answer leaves in one piece at once; a small piece held back would add 40 ms to every call.
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def do_POST(self) -> None:
+        """One model call."""
+        body = self._body()
+        if body is None:
+            return
+        if urlsplit(self.path).path != self.server.path:
+            self._refuse(404, "not_found", f"there is only POST {self.server.path}")
+            return
+        self._perform(self.server.stage.perform(self.headers.get(REHEARSAL_HEADER), body))
+
+    def do_GET(self) -> None:
+        """Nothing can be read here."""
+        self._refuse(405, "method_not_allowed", f"there is only POST {self.server.path}")
+
+    def _body(self) -> bytes | None:
+        """The request's body; None where it has none that is read, which is answered, or its client went away."""
+        length = self.headers.get("content-length", "")
+        if not (length.isascii() and length.isdigit()):
+            self._refuse(411, "length_required", "the request needs a content-length")
+        elif len(length) > len(str(BODY_MAX)) or int(length) > BODY_MAX:
+            self._refuse(413, "body_too_large", f"a request has at most {BODY_MAX} bytes")
+        else:
+            body = self.rfile.read(int(length))
+            if len(body) == int(length):
+                return body
+            self.close_connection = True
+        return None
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        """Refuse and close: what stands on the connection from here on is not read."""
+        self.close_connection = True
+        self._perform(self.server.stage.refuse(status, code, message))
+
+    def _perform(self, play: Performance) -> None:
+        if play.call is not None:
+            self.server.serving.note(play.call)
+        if play.latency_ms and self.server.stopping.wait(play.latency_ms / 1000):
+            self.close_connection = True
+            return
+        if play.fault == "hang":
+            # Until the client goes away, or the server closes the connection.
+            self.connection.recv(1)
+            self.close_connection = True
+            return
+        self.send_response(play.status)
+        for name, value in {"content-type": "application/json", **play.headers}.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(play.body)))
+        if self.close_connection:
+            self.send_header("connection", "close")
+        self.end_headers()
+        self.wfile.write(play.body if play.fault != "reset" else play.body[: len(play.body) // 2])
+        if play.fault == "reset":
+            self.wfile.flush()
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESETS)
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class's name)
+        """Say nothing: what was played is in ``calls``."""

@@ -1,0 +1,53 @@
+"""Text laid out for a terminal of a given width, which nothing in it can act on."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from harness.reporters._rows import plain
+
+__all__ = ["indented", "paper", "safe", "whole", "written_on"]
+
+_NARROWEST = 40
+_TAB = 4
+
+
+def paper(width: int, *, color: bool) -> Console:
+    """A console of ``width`` columns (at least 40) that keeps what is printed on it."""
+    return Console(
+        file=StringIO(),
+        width=max(width, _NARROWEST),
+        height=25,  # with a height of its own it asks neither terminal nor environment for a size
+        color_system="standard" if color else None,
+        force_terminal=color,
+        no_color=not color,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def written_on(console: Console) -> str:
+    """All that was printed on a ``paper``, without blanks at the ends of lines and without a final newline."""
+    kept = console.file.getvalue() if isinstance(console.file, StringIO) else ""
+    return "\n".join(line.rstrip() for line in kept.rstrip("\n").split("\n"))
+
+
+def safe(text: str) -> str:
+    """A text of several lines, each plain."""
+    return "\n".join(plain(line.expandtabs(_TAB)) for line in text.replace("\r\n", "\n").split("\n"))
+
+
+def whole(console: Console, text: Text) -> None:
+    """On one line, however long: what is copied from a terminal must not be broken."""
+    console.print(text, soft_wrap=True)
+
+
+def indented(console: Console, text: str, columns: int, style: str = "") -> None:
+    """A text folded behind a margin of so many columns."""
+    console.print(Padding(Text(safe(text), overflow="fold", style=style), (0, 0, 0, columns)))

@@ -1,0 +1,143 @@
+"""One episode in words: everything its receipt and its run log hold."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.reporters._console import indented, paper, whole, written_on
+from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._rows import VERDICT_WORDS, Episode, episodes, plain
+from harness.reporters._shape import shape
+from harness.schema.receipt import Receipt, Step
+from harness.schema.run import AttemptRow, RunLogEntry, RunView
+
+__all__ = ["tell"]
+
+
+def tell(view: RunView, number: int, *, width: int, color: bool, recording: str, again: str | None) -> str:
+    """The episode with that number (from 1, in plan order) in ``width`` columns, without a final newline.
+
+    ``recording`` says where what was said is kept, or why it is not; ``again`` is the command that shows it.
+    """
+    console = paper(width, color=color)
+    row = episodes(view)[number - 1]
+    receipt = row.receipt
+    console.print(Text(plain(f"{number}. {receipt.scenario}, {row.actor}"), style="bold", overflow="fold"))
+    _proof(console, row)
+    _findings(console, row)
+    _steps(console, receipt)
+    _boundary(console, receipt)
+    if row.log is not None:
+        _log(console, row.log)
+    _head(console, "Recording")
+    for line in filter(None, (recording, again)):
+        whole(console, Text(f"   {plain(line)}"))
+    return written_on(console)
+
+
+def _head(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _fact(console: Console, name: str, text: str) -> None:
+    indented(console, f"{name:<16}{text}", 3)
+
+
+def _proof(console: Console, row: Episode) -> None:
+    receipt = row.receipt
+    counters = receipt.counters
+    code = f": {receipt.failure_code}" if receipt.failure_code else ""
+    cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
+    _fact(console, "what it proves", f"{VERDICT_WORDS[receipt.verdict]}{code}{cause}")
+    _fact(console, "how it stopped", ending(receipt))
+    _fact(console, "facts", ", ".join(receipt.facts) or "none")
+    refused = f"{counters.executed_calls} executed, {counters.refused_calls} refused"
+    _fact(
+        console, "counts", f"{_count(counters.model_turns, 'turn')}, {_count(counters.tool_calls, 'call')}; {refused}"
+    )
+    odd = [f"turn {turn.turn}: {', '.join(turn.quirks).replace('_', ' ')}" for turn in receipt.turns if turn.quirks]
+    if odd:
+        _fact(console, "odd answers", "; ".join(odd))
+    _fact(console, "control plane", receipt.plane.ref)
+
+
+def _findings(console: Console, row: Episode) -> None:
+    pieces = told(row)
+    if not pieces:
+        return
+    _head(console, "Findings")
+    for piece in pieces:
+        first, *rest = evidence(piece)
+        indented(console, first, 3)
+        for line in rest:
+            indented(console, line, 6)
+
+
+def _steps(console: Console, receipt: Receipt) -> None:
+    _head(console, "Steps")
+    if not receipt.steps:
+        indented(console, "no call", 3)
+    for step in receipt.steps:
+        code = f" ✗ {step.code}" if step.code else ""
+        indented(console, f"{step.ordinal}. {step.kind or 'no kind'}{code}", 3, "red" if step.code else "")
+        indented(console, _step(step), 6)
+
+
+def _step(step: Step) -> str:
+    """What became of a call, and how it looked."""
+    refused = f", {step.refused.replace('_', ' ')}" if step.refused else ""
+    parts = [
+        f"turn {step.turn}, {step.tool}",
+        f"{'ran' if step.executed else 'did not run'}{refused}",
+        f"result {step.result.replace('_', ' ')}",
+        f"sets {', '.join(step.sets)}" if step.sets else "",
+        shape(step.shape),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _boundary(console: Console, receipt: Receipt) -> None:
+    boundary = receipt.boundary
+    _head(console, "Boundary")
+    if not boundary.measured:
+        indented(console, "not measured", 3)
+    elif not boundary.changes:
+        indented(console, "measured before and after: nothing in the workspace changed", 3)
+    for change in sorted(boundary.changes, key=lambda one: one.allowed):
+        allowed = "allowed" if change.allowed else "✗ not allowed"
+        indented(console, f"{allowed}: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
+
+
+def _log(console: Console, log: RunLogEntry) -> None:
+    _head(console, "Run log")
+    calls = _count(log.plane_calls, "call")
+    indented(console, f"{log.started_at}, {log.seconds:.2f} s, {log.executor}", 3)
+    indented(console, f"control plane: {calls}, {log.plane_seconds:.2f} s", 3)
+    for attempt in log.attempts:
+        indented(console, _attempt(attempt), 3)
+    if log.shadow_checks:
+        indented(console, f"repeated cold: {log.shadow_checks}, other answers: {log.shadow_differences}", 3)
+    if log.workspace is not None:
+        whole(console, Text(f"   workspace kept: {plain(log.workspace)}"))
+
+
+def _attempt(row: AttemptRow) -> str:
+    usage = row.usage
+    tokens = [
+        ("in", None if usage is None else usage.input_tokens),
+        ("out", None if usage is None else usage.output_tokens),
+    ]
+    parts = [
+        f"{row.status.replace('_', ' ')}, {row.seconds:.2f} s",
+        ", ".join(f"{'unknown' if number is None else f'{number:,}'} tokens {way}" for way, number in tokens),
+        row.error or "",
+        "" if row.http_status is None else f"HTTP {row.http_status}",
+        row.model or "",
+    ]
+    return f"model call {row.operation}, attempt {row.attempt}: {', '.join(part for part in parts if part)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,78 @@
+"""Annotations for GitHub: workflow commands that a step prints, so that they stand at the files of scenarios.
+
+The form is that of GitHub's "Workflow commands": ``::error file=,line=,title=::message``, with ``%``, line ends, and in
+properties ``:`` and ``,`` percent-encoded. GitHub shows ten errors and ten warnings of a step.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from harness.ports import Reporter
+from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._rows import Episode, episodes, headline, not_run, plain
+from harness.schema.run import RunView
+
+__all__ = ["GithubReporter", "build"]
+
+#: As many of each sort as GitHub shows of a step.
+_SHOWN: Final = 10
+#: Longest message, in characters.
+_LONGEST: Final = 4000
+
+_Sort = Literal["error", "warning", "notice"]
+
+
+class GithubReporter:
+    """Lines for standard output of a step: ``fail`` and drift are errors, what else was not judged is a warning."""
+
+    name = "github"
+    filename = "annotations.txt"
+
+    def render(self, view: RunView) -> str:
+        """The whole file; the first line is a notice with the counts."""
+        rows = [row for row in episodes(view) if row.receipt.verdict != "pass"]
+        failed = [row for row in rows if row.receipt.verdict == "fail" or _drifted(row)]
+        others = [row for row in rows if row not in failed]
+        # GitHub shows ten: where there are more, this line is the one that says so
+        left_out = max(0, len(failed) - _SHOWN) + max(0, len(others) - _SHOWN) + len(not_run(view))
+        more = f"; {left_out} more are in the summary" if left_out else ""
+        lines = [_command("notice", f"{headline(view)}{more}", title="harness")]
+        lines += [_annotation("error", row) for row in failed[:_SHOWN]]
+        lines += [_annotation("warning", row) for row in others[:_SHOWN]]
+        return "\n".join(lines) + "\n"
+
+
+def build() -> Reporter:
+    """The entry of this file."""
+    return GithubReporter()
+
+
+def _annotation(sort: _Sort, row: Episode) -> str:
+    receipt = row.receipt
+    code = "the recording no longer fits" if _drifted(row) else receipt.failure_code or receipt.outcome.name
+    lines = [f"episode {row.number}, {row.actor}: {receipt.failure_code or 'no code'} ({ending(receipt)})"]
+    lines += [line for piece in told(row) for line in evidence(piece)]
+    return _command(
+        sort,
+        "\n".join(lines)[:_LONGEST],
+        file=f"scenarios/{receipt.scenario}.toml",
+        line="1",
+        title=f"{receipt.scenario}: {code}",
+    )
+
+
+def _drifted(row: Episode) -> bool:
+    return any(finding.check == "drift" for finding in row.receipt.findings)
+
+
+def _command(sort: _Sort, message: str, **properties: str) -> str:
+    told = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in properties.items())
+    return f"::{sort} {told}::{_escaped(message)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    encoded = "%0A".join(plain(line).replace("%", "%25") for line in text.split("\n"))
+    for letter in more:
+        encoded = encoded.replace(letter, f"%{ord(letter):02X}")
+    return encoded

@@ -1,0 +1,110 @@
+"""Markdown for the page of a pull request or of a build: verdicts, failures with their evidence, what drifted.
+
+Texts stand in it as code, so nothing in them is taken for markup, and never as a link or a mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from harness.ports import Reporter
+from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._rows import VERDICT_WORDS, Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.schema.run import RunView
+from harness.schema.verdict import Verdict
+
+__all__ = ["MarkdownReporter", "build"]
+
+#: GitHub takes a summary of 1 MiB.
+_SIZE_MAX: Final = 900_000
+_MARKS: dict[Verdict, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
+_ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
+
+
+class MarkdownReporter:
+    """One Markdown file, at most 900,000 bytes: what does not fit is counted."""
+
+    name = "markdown"
+    filename = "summary.md"
+
+    def render(self, view: RunView) -> str:
+        """The whole file."""
+        rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
+        manifest = view.manifest
+        planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
+        parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {manifest.state}, {planes}\n"]
+        room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
+        table = [_row(row) for row in rows] + [
+            _cells("not run", _code(place.scenario), _code(place.actor), "", "") for place in not_run(view)
+        ]
+        problems = [_problem(row) for row in rows if row.receipt.verdict != "pass"]
+        # the table says less of more episodes: it may use half of what there is
+        parts += _fitting(_TABLE_HEAD, table, "episodes", room // 2) if table else []
+        room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
+        parts += _fitting("", problems, "episodes that did not pass", room)
+        return "\n".join(parts)
+
+
+_BAR: Final = "\\|"
+_TABLE_HEAD: Final = "| verdict | scenario | actor | code | steps |\n|---|---|---|---|---|\n"
+
+
+def build() -> Reporter:
+    """The entry of this file."""
+    return MarkdownReporter()
+
+
+def _fitting(head: str, pieces: Iterable[str], what: str, room: int) -> list[str]:
+    """The head and as many pieces as there is room for, and how many are left out."""
+    kept, left_out = [head], 0
+    room -= len(head.encode()) + 200
+    for piece in pieces:
+        size = len(piece.encode())
+        if left_out or size > room:
+            left_out += 1
+        else:
+            room -= size
+            kept.append(piece)
+    told = [f"{left_out} more {what}: see the run folder.\n"] if left_out else []
+    return ["".join(kept), *told] if any(kept) or told else []
+
+
+def _row(row: Episode) -> str:
+    receipt = row.receipt
+    verdict = f"{_MARKS[receipt.verdict]} {VERDICT_WORDS[receipt.verdict]}"
+    code = _code(receipt.failure_code) if receipt.failure_code else ""
+    return _cells(verdict, _code(receipt.scenario), _code(row.actor), code, _code(steps_in_short(receipt)))
+
+
+def _cells(*texts: str) -> str:
+    """A row of a table; a bar, which would end a cell even in code, is escaped."""
+    return f"| {' | '.join(text.replace('|', _BAR) for text in texts)} |\n"
+
+
+def _problem(row: Episode) -> str:
+    receipt = row.receipt
+    cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
+    head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.actor)}"
+    lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
+    for piece in told(row):
+        first, *rest = evidence(piece)
+        lines += [first, *(f"    {line}" for line in rest)]
+    lines += [
+        f"not allowed: {change.path} {change.change}" for change in receipt.boundary.changes if not change.allowed
+    ]
+    return f"\n### {head}\n\n" + "".join(f"    {plain(line)}\n" for line in lines)
+
+
+def _code(text: str) -> str:
+    """A text as inline code, whatever it is: behind more backticks than it holds."""
+    clean = plain(text)
+    longest = max((len(run) for run in _runs(clean)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if clean.startswith("`") or clean.endswith("`") else ""
+    return f"{fence}{pad}{clean}{pad}{fence}" if clean.strip() else ""
+
+
+def _runs(text: str) -> list[str]:
+    """The runs of backticks in a text."""
+    return [run for run in "".join(letter if letter == "`" else " " for letter in text).split(" ") if run]

@@ -1,0 +1,54 @@
+"""Whether the drift check would notice every small change that a recording could have suffered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.recording import Mutation, Seen, drifts_of, mutations
+from harness.schema.check import RecordingReport, Survivor
+from harness.schema.recording import Drift, Recording
+from harness.schema.run import EpisodeJob
+
+__all__ = ["check_recording"]
+
+
+def check_recording(
+    name: str,
+    recording: Recording,
+    seen: Seen,
+    job: EpisodeJob,
+    *,
+    sayable: frozenset[str],
+    classifier_version: int,
+    mutate: bool = False,
+) -> RecordingReport:
+    """Hold the recording against what the episode really met; then each of its mutants, where ``mutate`` asks for it.
+
+    ``seen`` is from a real replay of the unchanged recording. A mutation counts as found only where a drift names its
+    step or exchange and a pointer. Every key is made anew after each mutation, so only the comparison itself can find
+    it.
+    """
+    counts: dict[str, int] = {}
+    survivors: list[Survivor] = []
+    clean = drifts_of(recording, seen, job, sayable=sayable, classifier_version=classifier_version)
+    for mutation in mutations(recording) if mutate else ():
+        counts[mutation.way] = counts.get(mutation.way, 0) + 1
+        found = drifts_of(mutation.recording, seen, job, sayable=sayable, classifier_version=classifier_version)
+        if not _named(found):
+            survivors.append(_survivor(mutation))
+    return RecordingReport(
+        recording=name,
+        scenario=recording.header.scenario,
+        drifts=clean,
+        mutations=sum(counts.values()),
+        ways=counts,
+        survivors=tuple(survivors),
+    )
+
+
+def _named(found: Iterable[Drift]) -> bool:
+    return any(drift.pointer is not None and (drift.step is not None or drift.exchange is not None) for drift in found)
+
+
+def _survivor(mutation: Mutation) -> Survivor:
+    return Survivor(way=mutation.way, exchange=mutation.exchange, step=mutation.step, pointer=mutation.pointer)

@@ -1,0 +1,192 @@
+"""Recordings where they lie, and the live objects that make and replay them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from harness import catalog, config, recording
+from harness.episode import CLASSIFIER_VERSION
+from harness.errors import CatalogError
+from harness.ports import Provider, Transport
+from harness.recording import Comparer, Dress, Keeper, RecordingWriter
+from harness.recording.transport import RecordingTransport, ReplayTransport
+from harness.redaction import Scrubber, SecretGuard
+from harness.rules import sayable
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import digest_json
+from harness.schema.recording import Provenance, Recording, RecordingHeader
+from harness.schema.run import EpisodeJob
+from harness.schema.scenario import LoadedScenario
+from harness.schema.verdict import Verdict
+from harness.wiring.places import Settings
+from harness.workspace import Placeholders, Workspace
+
+__all__ = [
+    "CLASSIFIER_VERSION",
+    "Keeping",
+    "Masks",
+    "keep",
+    "keeping",
+    "recorded_specs",
+    "recording_folders",
+    "replay",
+    "sayable_in",
+]
+
+#: Requests of a replay go nowhere; the name is reserved for that (RFC 2606).
+NOWHERE = "http://recording.invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where live episodes are recorded, and which of the recordings stay.
+
+    ``failed``: of episodes that did not pass; ``judged``: of those that were judged; ``all``; ``none``.
+    """
+
+    folder: Path
+    guard: SecretGuard
+    secrets: Mapping[str, str] = field(repr=False)
+    stay: Literal["failed", "judged", "all", "none"] = "failed"
+    replace: bool = False
+    provenance: Provenance = "live"
+    mode: int = 0o755
+
+    def stays(self, verdict: Verdict) -> bool:
+        """Whether the recording of an episode with that verdict is kept."""
+        if self.stay == "judged":
+            return verdict in {"pass", "fail"}
+        return self.stay == "all" or (self.stay == "failed" and verdict != "pass")
+
+
+class Masks:
+    """This run's paths behind placeholders, known once the workspace stands."""
+
+    def __init__(self) -> None:
+        self._placeholders: Placeholders | None = None
+
+    def bind(self, workspace: Workspace) -> None:
+        """Know the workspace."""
+        self._placeholders = Placeholders(workspace)
+
+    def hide(self, text: str) -> str:
+        """Paths to placeholders."""
+        return text if self._placeholders is None else self._placeholders.hide(text)
+
+    def show(self, text: str) -> str:
+        """Placeholders to paths."""
+        return text if self._placeholders is None else self._placeholders.show(text)
+
+
+def keeping(
+    place: Settings,
+    specs: Iterable[ActorSpec],
+    folder: Path,
+    stay: Literal["failed", "judged", "all", "none"],
+    *,
+    replace: bool = False,
+    provenance: Provenance = "live",
+    mode: int = 0o755,
+) -> Keeping:
+    """How live episodes of these actors are recorded: without any key that they may use.
+
+    ``mode`` is that of ``folder`` where it is made.
+    """
+    names = {spec.key_env for spec in specs if spec.key_env is not None}
+    secrets = {name: place.environ[name] for name in sorted(names) if place.environ.get(name, "").strip()}
+    return Keeping(
+        folder, SecretGuard(secrets.values()), secrets, stay, replace=replace, provenance=provenance, mode=mode
+    )
+
+
+def recording_folders(place: Settings) -> tuple[Path, ...]:
+    """Where recordings are looked for: beside each folder of scenarios, in its order."""
+    return tuple(dict.fromkeys(folder.parent / "recordings" for folder in place.search))
+
+
+def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) -> tuple[ActorSpec, ...]:
+    """The recorded actors of a scenario: all of its recordings, or the one in the file ``name``.
+
+    Recordings lie in ``./recordings``, else beside the folder of scenarios that this one is from.
+
+    Raises RecordingError for a file that is no whole recording, CatalogError where the file is not there.
+    """
+    if name is not None:
+        path = place.cwd / name
+        if not path.is_file():
+            raise CatalogError("recording", name, ())
+        paths: tuple[Path, ...] = (path,)
+    else:
+        folders = dict.fromkeys((place.cwd / "recordings", Path(loaded.path).resolve().parents[2] / "recordings"))
+        found = (recording.find(folder, loaded.scenario.id) for folder in folders)
+        paths = next((some for some in found if some), ())
+    return tuple(_spec(path) for path in paths)
+
+
+def _spec(path: Path) -> ActorSpec:
+    header = recording.load(path).header
+    identity = ActorIdentity(
+        ref=f"recorded:{path.stem}",
+        kind="recorded",
+        provider=header.actor.provider,
+        model=header.actor.model,
+        settings=header.actor.settings,
+        digest=digest_json(["recorded", header.actor.digest]),
+    )
+    return ActorSpec(identity=identity, recording=str(path), trial=header.trial)
+
+
+def sayable_in(loaded: LoadedScenario) -> frozenset[str]:
+    """The texts of a scenario that may be shown when a recording is told about."""
+    return sayable(loaded.scenario)
+
+
+def replay(job: EpisodeJob, masks: Masks) -> tuple[Transport, Comparer, str]:
+    """Transport, witness and base URL under which a recorded episode is replayed. Raises RecordingError."""
+    kept = recording.load(Path(job.actor.recording or ""))
+    words = sayable_in(job.loaded)
+    scenario = job.loaded.scenario
+    dress = Dress(
+        hide=masks.hide, show=masks.show, volatile=scenario.call.volatile if scenario.call else kept.header.volatile
+    )
+    answering = ReplayTransport(kept, dress, sayable=words)
+    transport: Transport = catalog.shared("providers", "http").HttpTransport(transport=answering)
+    comparer = Comparer(kept, job, answering.replayer, sayable=words, classifier_version=CLASSIFIER_VERSION)
+    return transport, comparer, NOWHERE + _base(kept)
+
+
+def _base(kept: Recording) -> str:
+    """The path before the dialect's own in the recorded requests."""
+    preset = config.resolve(kept.header.actor.provider or "")
+    codec: Provider = catalog.module("providers", preset.codec).build(preset)
+    first = kept.exchanges[0].request.path if kept.exchanges else codec.path
+    return first.removesuffix(codec.path)
+
+
+def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Keeper]:
+    """Transport and witness under which a live episode is recorded."""
+    scenario = job.loaded.scenario
+    path = recording.recording_path(keeping.folder, scenario.id, job.actor.identity, job.trial)
+
+    def writer(header: RecordingHeader) -> RecordingWriter:
+        keeping.folder.mkdir(exist_ok=True, mode=keeping.mode)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return RecordingWriter(path, header, keeping.guard, replace=keeping.replace)
+
+    scrubber = Scrubber(keeping.secrets)
+    keeper = Keeper(
+        job, writer, scrubber=scrubber, provenance=keeping.provenance, classifier_version=CLASSIFIER_VERSION
+    )
+    dress = Dress(
+        hide=masks.hide,
+        show=masks.show,
+        scrubber=scrubber,
+        volatile=scenario.call.volatile if scenario.call else (),
+    )
+    http = catalog.shared("providers", "http")
+    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress)
+    transport: Transport = http.HttpTransport(transport=looking_on)
+    return transport, keeper

@@ -1,0 +1,99 @@
+"""Recordings of a run's episodes, found and told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from harness import recording
+from harness.errors import RecordingError
+from harness.schema.receipt import Receipt
+from harness.schema.run import RunView
+from harness.schema.transcript import Transcript
+from harness.schema.verdict import Verdict
+from harness.transcript import transcript
+from harness.wiring.places import Settings
+from harness.wiring.recordings import recording_folders
+
+__all__ = ["FILE_MAX", "TEXT_MAX", "TOTAL_MAX", "kept_recording", "transcript_of", "with_transcripts"]
+
+#: A recording that is larger is not read for a report, in bytes.
+FILE_MAX: Final = 32 * 1024 * 1024
+#: Most of one text that a report is given, in bytes.
+TEXT_MAX: Final = 20_000
+#: Most of all texts together, in bytes: when that is reached, no further recording is read.
+TOTAL_MAX: Final = 12_000_000
+
+#: Whose recordings come first where not all fit.
+_FIRST: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
+
+
+def kept_recording(place: Settings, folder: Path, receipt: Receipt) -> Path | None:
+    """The recording of an episode: what the run kept of a live one, else what a recorded one was played from.
+
+    None where there is none, or where another one lies in its place by now.
+    """
+    if receipt.actor.kind == "live":
+        paths = [_own(folder, receipt)]
+    elif receipt.actor.kind == "recorded":
+        name = f"{receipt.actor.ref.partition(':')[2]}.jsonl"
+        paths = [around / receipt.scenario / name for around in recording_folders(place)]
+    else:
+        paths = []
+    return next((path for path in paths if path.is_file() and _belongs(path, receipt)), None)
+
+
+def transcript_of(place: Settings, path: Path) -> Transcript:
+    """A recording with all its texts whole, called by its path from the working folder. Raises RecordingError."""
+    made = recording.load(path)
+    name = path.relative_to(place.cwd) if path.is_relative_to(place.cwd) else path
+    return transcript(made, str(name), size=path.stat().st_size)
+
+
+def with_transcripts(folder: Path, view: RunView) -> RunView:
+    """The run in ``folder`` with what was recorded in it.
+
+    Not much more than ``TOTAL_MAX`` bytes of texts are held; failed episodes come first. What is left out has a
+    ``problem`` that says why.
+    """
+    if not (folder / "recordings").is_dir():
+        return view
+    found: dict[int, Transcript] = {}
+    room = TOTAL_MAX
+    numbered = enumerate(view.receipts, start=1)
+    for number, receipt in sorted(numbered, key=lambda one: _FIRST.index(one[1].verdict)):
+        path = _own(folder, receipt)
+        if receipt.actor.kind != "live" or not path.is_file():
+            continue
+        told = _bounded(path, path.relative_to(folder).as_posix(), receipt, room)
+        if told is not None:
+            found[number] = told
+            room -= sum(one.shown for turn in told.turns for one in (*turn.asked, *turn.said, *turn.answers))
+    return view.model_copy(update={"transcripts": found})
+
+
+def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript | None:
+    size = path.stat().st_size
+    if size > FILE_MAX:
+        return Transcript(file=name, size=size, problem="too large to be shown here")
+    if room <= 0:
+        return Transcript(file=name, size=size, problem="not shown here: the page has no room left")
+    try:
+        made = recording.load(path)
+    except RecordingError:
+        return Transcript(file=name, size=size, problem="damaged: it cannot be read")
+    fits = (made.header.scenario_digest, made.header.trial) == (receipt.scenario_digest, receipt.trial)
+    return transcript(made, name, size=size, text_bytes=TEXT_MAX) if fits else None
+
+
+def _own(folder: Path, receipt: Receipt) -> Path:
+    return recording.recording_path(folder / "recordings", receipt.scenario, receipt.actor, receipt.trial)
+
+
+def _belongs(path: Path, receipt: Receipt) -> bool:
+    """Whether a recording is of this actor; a damaged one is found, so that it is told."""
+    try:
+        header = recording.load(path).header
+    except RecordingError:
+        return True
+    return (header.actor.digest, header.trial) == (receipt.actor.digest, receipt.trial)

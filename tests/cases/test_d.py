@@ -1,0 +1,269 @@
+"""Reports, as they went wrong elsewhere; each test is named by its case."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import recorded as rec
+from pydantic import JsonValue, ValidationError
+
+from harness.cli.output import say_json
+from harness.receipt import RunStore
+from harness.recording import dump, recording_path, reseal
+from harness.redaction import SecretGuard
+from harness.reporters import github, html, markdown, terminal
+from harness.schema.actor import ActorIdentity
+from harness.schema.base import canonical_json, digest_json, digest_text
+from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
+from harness.schema.outcome import Outcome
+from harness.schema.process import PlaneIdentity
+from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step
+from harness.schema.recording import Recording
+from harness.schema.run import (
+    Enforcement,
+    EpisodeResult,
+    Manifest,
+    PlannedEpisode,
+    RunLogEntry,
+    RunView,
+    ScenarioSummary,
+)
+from harness.transcript import transcript
+
+HOSTILE = (
+    '<script>window.pwned=1</script><img src=x onerror="window.pwned=1"><a href="javascript:window.pwned=1">x</a> '
+    "</td></tr></table> [md](javascript:alert(1)) ![i](https://evil.example.test/p.png?d=1) "
+    "<style>*{display:none}</style>"
+)
+PLANE = PlaneIdentity(name="toy", version="1")
+DIGEST = digest_text("scenario")
+EVIL = RedactedText(HOSTILE)
+GRAPH = RuleGraph(
+    nodes=(GraphNode(facts=(), accepts=False, silence="idle"), GraphNode(facts=("seen",), accepts=True, silence=None)),
+    edges=(GraphEdge(source=0, kind="look", target=1), GraphEdge(source=0, kind="leap", code="leapt")),
+)
+
+
+def actor(ref: str) -> ActorIdentity:
+    return ActorIdentity(ref=ref, kind="live", provider="openai", model=ref, digest=digest_text(ref))
+
+
+def receipt(scenario: str, trial: int = 1, ref: str = "openai/m", text: str = "t") -> Receipt:
+    """A failure with steps, findings and changes; ``text`` stands wherever a text may."""
+    said = RedactedText(text)
+    step = Step(ordinal=1, turn=1, tool=said, kind="look", result="succeeded", executed=True, sets=("seen",))
+    return Receipt(
+        scenario=scenario,
+        scenario_digest=DIGEST,
+        definition_digest=DIGEST,
+        classifier_version=1,
+        actor=actor(ref),
+        plane=PLANE,
+        trial=trial,
+        attempt=1,
+        outcome=Outcome(status="failed", reason="scenario_violation"),
+        verdict="fail",
+        cause="model",
+        failure_code="leapt",
+        findings=(Finding(code="leapt", step=6, check="answer", pointer="/a", expected=said, got=said),),
+        facts=("seen",),
+        steps=(
+            *(step.model_copy(update={"ordinal": number, "turn": number}) for number in range(1, 6)),
+            step.model_copy(update={"ordinal": 6, "turn": 6, "kind": "leap", "code": "leapt", "sets": ()}),
+        ),
+        turns=(),
+        counters=Counters(model_turns=6, tool_calls=6, executed_calls=6, refused_calls=0),
+        boundary=Boundary(
+            measured=True, changes=(BoundaryChange(path=said, change="added", by="tool", allowed=False),), unexpected=1
+        ),
+    )
+
+
+def log(one: Receipt, problem: str | None = None) -> RunLogEntry:
+    return RunLogEntry(key=one.key, started_at="2026-01-01T00:00:00Z", seconds=1.0, executor="cold", problem=problem)
+
+
+def manifest(receipts: list[Receipt], asks: str = "Look.") -> Manifest:
+    names = tuple(dict.fromkeys(one.scenario for one in receipts))
+    return Manifest(
+        run_id="run-1",
+        harness_version="0",
+        python="3",
+        platform="x",
+        created_at="2026-01-01T00:00:00Z",
+        finished_at=None,
+        state="running",
+        scenarios=tuple(ScenarioSummary(id=name, digest=DIGEST, asks=asks, tags=(), graph=GRAPH) for name in names),
+        actors=(),
+        planes=(PLANE,),
+        enforcement=Enforcement(executor="cold"),
+        plan=tuple(
+            PlannedEpisode(scenario=one.scenario, actor=one.actor.ref, plane=PLANE.ref, trial=one.trial)
+            for one in receipts
+        ),
+        receipts=(),
+        verdicts={},
+    )
+
+
+def spoken(text: str, scenario: str = "demo/first", trial: int = 1, ref: str = "openai/m") -> Recording:
+    """A recording in which the model says a text."""
+    reply: JsonValue = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    asked: JsonValue = {"messages": [{"role": "user", "content": "Go."}]}
+    made = rec.recording([rec.exchange(1, asked, reply)])
+    change = {"scenario": scenario, "scenario_digest": DIGEST, "trial": trial, "actor": actor(ref)}
+    return reseal(made.model_copy(update={"header": made.header.model_copy(update=change)}))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_d004_a_number_that_is_none_is_an_error_at_the_source(
+    number: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = receipt("demo/first")
+    with pytest.raises(ValidationError, match="finite number"):
+        RunLogEntry(key=one.key, started_at="", seconds=number, executor="cold")
+    for write in (canonical_json, digest_json, say_json):
+        with pytest.raises(ValueError, match="JSON compliant"):
+            write({"scores": [1.0, number]})
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_d004_a_recording_of_an_answer_that_is_no_json_is_strict_json_itself(token: str) -> None:
+    kept = rec.recorded([(200, {"content-type": "application/json"}, f'{{"score": {token}}}'.encode())], [b"{}"])
+    assert (kept[0].response.encoding, kept[0].response.body) == ("utf-8", f'{{"score": {token}}}')
+
+    def refuse(name: str) -> float:
+        raise AssertionError(name)
+
+    for line in dump(rec.header(), kept, ()).splitlines():
+        json.loads(line, parse_constant=refuse)
+
+
+class Tags(HTMLParser):
+    """Every element of a page with its attributes, and all its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.fixture
+def hostile() -> RunView:
+    """A run in which the text stands wherever a text may."""
+    one = receipt("demo/first", ref=HOSTILE, text=HOSTILE)
+    told = transcript(spoken(HOSTILE), HOSTILE, size=1)
+    return RunView(
+        manifest=manifest([one], asks=HOSTILE),
+        receipts=(one,),
+        log=(log(one, HOSTILE),),
+        transcripts={1: told},
+    )
+
+
+def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile: RunView) -> None:
+    page = html.build().render(hostile)
+    seen = Tags(page)
+    tags = [tag for tag, _ in seen.tags]
+    assert (tags.count("style"), {"script", "img", "iframe", "link"} & set(tags)) == (1, set())
+    names = {name for _, attributes in seen.tags for name in attributes}
+    assert not {name for name in names if name.startswith("on")} | {"src", "style"} & names
+    assert all(attributes["href"].startswith("#") for _, attributes in seen.tags if "href" in attributes)
+    policy = next(attributes["content"] for _, attributes in seen.tags if "http-equiv" in attributes)
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+
+
+def test_d006_the_text_is_shown_as_it_is_in_every_place(hostile: RunView) -> None:
+    text = "".join(Tags(html.build().render(hostile)).words)
+    # actor, tool, asks, problem, expected and got, changed path, file name, model's words
+    assert text.count(HOSTILE) >= 9
+    assert "".join(HOSTILE.split()) in "".join(terminal.build().render(hostile).split())
+
+
+def test_d006_markdown_holds_the_text_as_code_only(hostile: RunView) -> None:
+    page = markdown.build().render(hostile)
+    lines = [line for line in page.splitlines() if "<script>" in line]
+    assert lines
+    for line in lines:
+        assert line.startswith("    ") or f"`{HOSTILE}`" in line
+
+
+def test_d006_a_text_ends_no_annotation_and_begins_none(hostile: RunView) -> None:
+    (one,) = hostile.receipts
+    sly = hostile.model_copy(update={"log": (log(one, "a\n::error::b\r::set-output name=x::y"),)})
+    lines = github.build().render(sly).splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::notice", "::error"]
+    assert "%0A" in lines[1]
+
+
+#: The command line, and then the most memory that it had, in bytes: what its parent had does not count.
+MEASURED = """
+import pathlib, re, sys
+from harness.cli.main import main
+code = main(sys.argv[1:])
+found = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
+print(int(found[1]) * 1024, file=sys.stderr)
+sys.exit(code)
+"""
+CASES, TRIALS = 500, 4
+TEXT, LARGEST, IMAGE = 200_000, 60_000_000, 1_500_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory is measured on Linux")
+def test_d008_a_run_with_large_texts_gives_bounded_reports_and_says_what_is_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    many = [receipt(f"demo/case-{case:03}", trial) for case in range(CASES) for trial in range(1, TRIALS + 1)]
+    with RunStore(folder, manifest(many), SecretGuard([]), sync=False) as store:
+        for index, one in enumerate(many):
+            store.add(index, EpisodeResult(receipt=one, log=log(one)))
+        store.finish("2026-01-01T01:00:00Z")
+    texts = {1: "<&>'\"" * (TEXT // 5), 2: "data:image/png;base64," + "A" * IMAGE, 3: "x" * TEXT, 4: "é" * (TEXT // 2)}
+    kept = {trial: tmp_path / f"{trial}.jsonl" for trial in texts}
+    for trial, path in kept.items():
+        made = spoken(texts[trial], trial=trial)
+        path.write_bytes(dump(made.header, made.exchanges, ()))
+    for number, one in enumerate(many):
+        place = recording_path(folder / "recordings", one.scenario, one.actor, one.trial)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if number == 0:
+            made = spoken("y" * LARGEST)
+            place.write_bytes(dump(made.header, made.exchanges, ()))
+        else:
+            os.link(kept[one.trial], place)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, "report", str(folder)], capture_output=True, timeout=300, check=True
+    )
+    shown, peak = done.stdout, int(done.stderr)
+    assert b"0 of 2000 passed, 2000 failed" in shown
+    assert peak < 500_000_000
+    sizes = {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
+    assert 15_000_000 < sizes["report.html"] <= 20_000_000
+    assert sizes["junit.xml"] <= 10_000_000
+    assert sizes["summary.md"] <= 1_000_000
+    page = (folder / "report.html").read_text("utf-8").replace("<wbr>", "")
+    # the table of all episodes is complete, whatever is left out below it
+    assert page.count('<th scope="row">') == len(many)
+    first = "recordings/demo/case-000/openai--openai-m"
+    assert first in page
+    assert "too large to be shown here" in page
+    assert "20,000 of 200,000 bytes, whole text in recordings/demo/case-" in page
+    assert "20,000 of 1,500,022 bytes, whole text in recordings/demo/case-" in page
+    assert "the page has no room left" in page
+    # every episode has its card; only conversations are left out
+    assert page.count('id="episode-') == len(many)

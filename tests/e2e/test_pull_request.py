@@ -1,0 +1,108 @@
+"""The workflow that we hand out: its steps, run as a runner would run them, in a repository of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+WORKFLOW = (REPOSITORY / "docs/examples/harness-pull-request.yml").read_text("utf-8")
+SCENARIO = "scenarios/loopx/selected-todo.toml"
+
+
+def steps() -> dict[str, str]:
+    """The commands of each named step that has some."""
+    found = re.findall(r"^      - name: (.+)\n((?:^        .*\n|^\n)+)", WORKFLOW, re.MULTILINE)
+    commands = {}
+    for name, body in found:
+        line = re.search(r"^        run: (?!\|)(.+)$", body, re.MULTILINE)
+        block = re.search(r"^        run: \|\n((?:^          .*\n?)+)", body, re.MULTILINE)
+        if line or block:
+            commands[name] = line[1] if line else re.sub("^ {10}", "", block[1], flags=re.MULTILINE) if block else ""
+    return commands
+
+
+def variables() -> dict[str, str]:
+    """What the workflow's ``env`` sets to a plain text."""
+    block = re.search(r"^env:\n((?:  .*\n)+)", WORKFLOW, re.MULTILINE)
+    assert block is not None
+    pairs = re.findall(r"^  (\w+): (.+)$", block[1], re.MULTILINE)
+    return {name: value for name, value in pairs if "${{" not in value}
+
+
+@pytest.fixture
+def repository(line: CommandLine) -> CommandLine:
+    """A repository with one scenario and one recording, which was made from a simulated provider."""
+    (line.cwd / SCENARIO).parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / SCENARIO, line.cwd / SCENARIO)
+    served = line.start("wire", "rehearse", "loopx/selected-todo")
+    try:
+        assert served.stdout is not None
+        address = json.loads(served.stdout.readline())["url"]
+        actor = f"openai-compatible/good@{address}"
+        argv = ["record", "loopx/selected-todo", "--actor", actor, "--yes-spend", "--provenance", "simulated"]
+        done = line.run(*argv)
+        assert (done.returncode, done.stderr) == (0, b"")
+    finally:
+        served.terminate()
+        served.communicate(timeout=30)
+    return line
+
+
+def perform(line: CommandLine, step: str) -> tuple[int, str]:
+    """Exit code and standard output of one step, in the shell that a runner uses."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    more = {**variables(), "PATH": programs, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md")}
+    done = subprocess.run(
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()[step]],
+        cwd=line.cwd,
+        env=line.environment(more),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode()
+
+
+INSTALL, REPLAY, TELL = "Install the control plane, and hold it against its hash", "Replay", "Tell"
+
+
+def test_the_steps_are_those_that_are_run_here() -> None:
+    assert list(steps()) == ["Install harness", INSTALL, REPLAY, TELL]
+    assert steps()["Install harness"].startswith("python -m pip install behavior-harness==")
+
+
+def test_the_workflow_replays_and_tells_what_drifted(repository: CommandLine) -> None:
+    code, shown = perform(repository, INSTALL)
+    assert (code, variables()["PLANE_WHEEL"] in shown) == (0, True)
+
+    code, shown = perform(repository, REPLAY)
+    assert (code, shown.splitlines()[0]) == (0, "1 of 1 passed")
+    assert perform(repository, TELL)[0] == 0
+    assert "| ✅ passed | `loopx/selected-todo` |" in (repository.folder / "page.md").read_text("utf-8")
+
+    shutil.rmtree(repository.cwd / "harness-run")
+    scenario = repository.cwd / SCENARIO
+    scenario.write_text(scenario.read_text("utf-8").replace("You carry out", "You always carry out", 1), "utf-8")
+    code, _ = perform(repository, REPLAY)
+    assert code == 6
+    shown = repository.run("show", "harness-run/1").stdout.decode()
+    assert "no longer what was recorded" in shown
+    shown = repository.run("show", "harness-run/1", "--transcript").stdout.decode()
+    assert "Exchange 2 of 2" in shown
+    code, shown = perform(repository, TELL)
+    assert code == 0
+    title = "title=loopx/selected-todo%3A the recording no longer fits::"
+    assert f"::error file={SCENARIO},line=1,{title}" in shown
+    page = (repository.folder / "page.md").read_text("utf-8")
+    assert "no longer what was recorded" in page
