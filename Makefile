@@ -26,7 +26,7 @@ test: venv ## style, types and the fast tests with their coverage
 	$(BIN)/pytest -n auto -m "not slow" --cov --cov-branch --cov-report=term --cov-fail-under=95
 	$(BIN)/coverage report --fail-under=100 --include="$(MUST_BE_WHOLE)"
 
-test-all: venv ## the slow suites: kill matrix, escapes, oracle-size, browser, bench
+test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, mutations, browser, bench
 	$(BIN)/pytest -n auto -m slow
 
 bench: venv ## speed, as ratios inside one run
@@ -55,10 +55,11 @@ venv:
 	  || { echo 'harness needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...' >&2; exit 4; }
 	@wanted="$$("$(PYTHON)" -c "$$PROGRAM" requirements.lock pyproject.toml)"; \
 	if [ "$$(cat $(VENV)/stamp 2>/dev/null)" != "$$wanted" ]; then \
-	  echo "making $(VENV) ..." \
+	  echo "making $(VENV), about a minute ..." \
 	  && rm -rf $(VENV) \
 	  && "$(PYTHON)" -m venv $(VENV) \
-	  && $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock \
+	  && { $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock \
+	    || { echo 'the packages of requirements.lock could not be installed: is there a network?' >&2; exit 1; }; } \
 	  && $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e . \
 	  && echo "$$wanted" >$(VENV)/stamp; \
 	fi

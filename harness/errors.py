@@ -16,15 +16,13 @@
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
     │   └── StoreError                    a run folder that cannot be written or read
     ├── NothingSelectedError              exit 5
-    ├── InterruptedRunError               exit 130, resumable
     ├── RedactionError                    exit 70, a text that must not be written was about to be
     └── EpisodeError                      ends one episode with an outcome; never ends a run
         ├── ProviderError                 failed/model_error (or a judged ending, by category)
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
-        ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
-        └── ClassifierError               not judged; a classifier raised
+        └── ControlPlaneError             failed/tool_error; the plane could not be run at all
 """
 
 from __future__ import annotations
@@ -34,14 +32,12 @@ from typing import ClassVar, Literal
 
 __all__ = [
     "CatalogError",
-    "ClassifierError",
     "ConfigError",
     "ControlPlaneError",
     "EnvironmentProblem",
     "EpisodeError",
     "HarnessError",
     "InputError",
-    "InterruptedRunError",
     "MissingKeyError",
     "NothingSelectedError",
     "PlaneMissingError",
@@ -165,12 +161,6 @@ class NothingSelectedError(HarnessError):
     exit_code = 5
 
 
-class InterruptedRunError(HarnessError):
-    """The run was stopped by Ctrl-C or SIGTERM; what was finished is kept."""
-
-    exit_code = 130
-
-
 class RedactionError(HarnessError):
     """A text that must not be written was about to be written. The text itself is never part of the message."""
 
@@ -235,7 +225,3 @@ class SetupRejectedError(EpisodeError):
 
 class ControlPlaneError(EpisodeError):
     """The control plane could not be run at all (not: it answered with an error)."""
-
-
-class ClassifierError(EpisodeError):
-    """A classifier raised; the episode is not judged."""

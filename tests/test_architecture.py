@@ -66,7 +66,6 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
     "suite/runner.py": "one episode's bug does not end the others",
-    "episode/classify.py": "a classifier that raises leaves its episode not judged",
     "episode/latch.py": "a failing probe is no cancellation",
     "episode/model_call.py": "carried from the call's thread to its owner",
     "journal/chain.py": "telemetry never changes a decision",

@@ -143,8 +143,13 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
 
 
 def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, tolerate_stale: bool) -> ExitCode:
+    different = sum(entry.shadow_differences for entry in view.log)
+    if different:
+        note(f"harness: {different} warm calls of the control plane differ from cold ones; use --executor cold")
     stale = [receipt for receipt in view.receipts if is_stale(receipt)]
     codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
+    if different:
+        codes.add(ExitCode.BUG)
     if stale and not tolerate_stale:
         codes.add(ExitCode.DRIFT)
     elif stale:

@@ -67,7 +67,8 @@ PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @click.option(
     "--shadow",
     type=click.IntRange(min=0),
-    default=0,
+    default=100,
+    show_default=True,
     metavar="N",
     help="Repeat every Nth warm call cold and compare; 0 for none.",
 )
