@@ -31,6 +31,7 @@ test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, mut
 
 bench: venv ## speed, as ratios inside one run
 	$(BIN)/python tests/bench/planes.py --require 10
+	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
 
 format: venv ## rewrite the sources in the project's format
 	$(BIN)/ruff check --fix .

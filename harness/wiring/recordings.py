@@ -16,7 +16,7 @@ from harness.recording.transport import RecordingTransport, ReplayTransport
 from harness.redaction import Scrubber, SecretGuard
 from harness.rules import sayable
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.base import digest_json
+from harness.schema.base import Digest, digest_json
 from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import LoadedScenario
@@ -33,6 +33,7 @@ __all__ = [
     "recorded_specs",
     "recording_folders",
     "replay",
+    "replayed_digest",
     "sayable_in",
 ]
 
@@ -126,6 +127,11 @@ def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) ->
     return tuple(_spec(path) for path in paths)
 
 
+def replayed_digest(header: RecordingHeader) -> Digest:
+    """The actor's digest in receipts of a replay: another one than that of the live episode it was recorded from."""
+    return digest_json(["recorded", header.actor.digest])
+
+
 def _spec(path: Path) -> ActorSpec:
     header = recording.load(path).header
     identity = ActorIdentity(
@@ -134,7 +140,7 @@ def _spec(path: Path) -> ActorSpec:
         provider=header.actor.provider,
         model=header.actor.model,
         settings=header.actor.settings,
-        digest=digest_json(["recorded", header.actor.digest]),
+        digest=replayed_digest(header),
     )
     return ActorSpec(identity=identity, recording=str(path), trial=header.trial)
 

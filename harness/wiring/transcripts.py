@@ -13,7 +13,7 @@ from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
 from harness.transcript import transcript
 from harness.wiring.places import Settings
-from harness.wiring.recordings import recording_folders
+from harness.wiring.recordings import recording_folders, replayed_digest
 
 __all__ = ["FILE_MAX", "TEXT_MAX", "TOTAL_MAX", "kept_recording", "transcript_of", "with_transcripts"]
 
@@ -96,4 +96,5 @@ def _belongs(path: Path, receipt: Receipt) -> bool:
         header = recording.load(path).header
     except RecordingError:
         return True
-    return (header.actor.digest, header.trial) == (receipt.actor.digest, receipt.trial)
+    digest = replayed_digest(header) if receipt.actor.kind == "recorded" else header.actor.digest
+    return (digest, header.trial) == (receipt.actor.digest, receipt.trial)

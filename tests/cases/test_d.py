@@ -247,7 +247,10 @@ def test_d008_a_run_with_large_texts_gives_bounded_reports_and_says_what_is_left
         else:
             os.link(kept[one.trial], place)
     done = subprocess.run(
-        [sys.executable, "-c", MEASURED, "report", str(folder)], capture_output=True, timeout=300, check=True
+        [sys.executable, "-c", MEASURED, "report", str(folder), "--transcripts"],
+        capture_output=True,
+        timeout=300,
+        check=True,
     )
     shown, peak = done.stdout, int(done.stderr)
     assert b"0 of 2000 passed, 2000 failed" in shown

@@ -13,7 +13,7 @@ from harness.receipt import RunStore
 from harness.recording import dump, recording_path, reseal
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import digest_text
+from harness.schema.base import digest_json, digest_text
 from harness.schema.message import Usage
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
@@ -36,7 +36,13 @@ def actor(ref: str) -> ActorIdentity:
     if kind == "script":
         return ActorIdentity(ref=ref, kind="script", digest=digest_text(ref))
     if kind == "recorded":
-        return ActorIdentity(ref=ref, kind="recorded", provider="openai", model="m", digest=digest_text("openai/m"))
+        return ActorIdentity(
+            ref=ref,
+            kind="recorded",
+            provider="openai",
+            model="m",
+            digest=digest_json(["recorded", digest_text("openai/m")]),
+        )
     return ActorIdentity(ref=ref, kind="live", provider="openai", model=ref, digest=digest_text(ref))
 
 

@@ -11,7 +11,7 @@ from testing_project import Project
 
 from harness.recording import dump, load, reseal
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 GOOD, BAD = "openai-compatible--good-39fb342b", "openai-compatible--bad-aedaec93"
 FOLDER = "snapshots/team/look"
