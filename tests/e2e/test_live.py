@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from pathlib import Path
 
 import pytest
 from chat_server import call, serving, text
 from command_line import CommandLine
 from pydantic import JsonValue
+
+from harness import wiring
 
 pytestmark = pytest.mark.plane
 
@@ -112,3 +115,31 @@ def test_a_refused_port_is_one_receipt_and_not_judged(line: CommandLine) -> None
     counters = receipt["counters"]
     assert isinstance(counters, dict)
     assert counters["model_turns"] == 0
+
+
+def test_a_model_that_never_answers_leaves_it_open_what_it_cost(line: CommandLine) -> None:
+    """The episode's own bound ends the call before the transport's: nobody knows what the provider did."""
+    place = wiring.settings()
+    text_ = wiring.scenarios(place)["loopx/selected-todo"].read_text(encoding="utf-8")
+    folder = line.cwd / "scenarios" / "loopx"
+    folder.mkdir(parents=True)
+    limited = text_.replace("[limits]\n", "[limits]\nmodel_call_s = 1.0\n", 1)
+    (folder / "selected-todo.toml").write_text(limited, encoding="utf-8")
+    release = threading.Event()
+
+    def hang(_: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        release.wait(60)
+        return text("too late")
+
+    with serving(hang) as server:
+        actor = f"openai-compatible/toy-1@{server.url}"
+        out = line.folder / "out"
+        done = line.run(
+            "run", "loopx/selected-todo", "--actor", actor, "--yes-spend", "--format", "jsonl", "--out", str(out)
+        )
+        release.set()
+    receipt = json.loads(done.stdout)
+    assert (receipt["verdict"], receipt["cause"]) == ("pending", "provider")
+    assert receipt["outcome"]["reason"] == "reconciliation_required"
+    log = json.loads((out / "run.jsonl").read_text(encoding="utf-8"))
+    assert [row["status"] for row in log["attempts"]] == ["unknown"]

@@ -153,3 +153,11 @@ def test_records_hold_no_text_of_prompt_command_or_answer(stage: Stage) -> None:
     written = "".join(record.model_dump_json() for record in journal.records)
     for text in ("Good morning", "toy ask plane", "cat notes", str(stage.temporary)):
         assert text not in written
+
+
+def test_a_control_plane_that_fails_at_the_opening_is_at_fault_and_not_the_scenario(stage: Stage) -> None:
+    played = stage.play(says=lambda _, __: completed("", 1))
+    assert (played.ending, played.receipt.cause) == (REJECTED, "control_plane")
+    prepare: list[JsonValue] = [{"plane": ["setup"]}]
+    played = stage.play(says=lambda _, __: completed("", 1), change={"workspace": {"prepare": prepare}})
+    assert played.receipt.cause == "control_plane"

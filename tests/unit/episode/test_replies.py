@@ -249,3 +249,26 @@ def test_the_conversation_grows_by_reply_and_results(stage: Stage) -> None:
     roles = [message.role for message in actor.requests[1].messages]
     assert roles == ["system", "user", "assistant", "tool"]
     assert actor.requests[0].messages[1].text == "Good morning: ask, then read."
+
+
+@pytest.mark.parametrize(
+    ("answered", "told"),
+    [
+        ("toy/model", "toy/model"),
+        ("toy/model-2026-01-05", "toy/model-2026-01-05"),
+        ("toy/model@3", "toy/model@3"),
+        ("canary-anything", None),
+        ("toy/model-canary", None),
+        ("toy/model" + "-1" * 40, None),
+    ],
+)
+def test_what_a_provider_calls_itself_is_told_only_as_a_version_of_what_was_asked(
+    stage: Stage, answered: str, told: str | None
+) -> None:
+    """The provider chooses these texts: they may hold anything, a secret too."""
+    reply = said("Bye.").model_copy(update={"model": answered, "fingerprint": "canary-print"})
+    played = stage.play(actor=ReplyActor([reply]))
+    row = played.result.log.attempts[0]
+    assert row.model is not None
+    assert row.model == told or (told is None and row.model.startswith("sha256:"))
+    assert "canary" not in played.result.model_dump_json()

@@ -210,3 +210,13 @@ def test_relative_home_is_made_absolute(make_wheel: MakeWheel, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     plane = install(REF, home=Path("here"), wheel=make_wheel())
     assert plane.root == tmp_path / "here" / "planes" / "loopx" / "9.9.9"
+
+
+def test_what_a_killed_installer_left_is_removed_and_never_in_the_way(make_wheel: MakeWheel, home: Path) -> None:
+    """Its compiler may outlive it for a while and still write there."""
+    left = home / "planes" / "loopx" / ".9.9.9.4711.part" / ".venv"
+    left.mkdir(parents=True)
+    (left / "half.pyc").write_bytes(b"half")
+    plane = install(REF, home=home, wheel=make_wheel())
+    assert verify(plane) == ()
+    assert sorted(path.name for path in plane.root.parent.iterdir()) == [".9.9.9.lock", "9.9.9"]

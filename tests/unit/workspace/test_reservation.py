@@ -365,3 +365,32 @@ def test_reserve_gives_up_when_every_name_is_taken(tmp_path: Path, monkeypatch: 
     with pytest.raises(EnvironmentProblem, match="no free name"), reserve(roots=ROOTS, base=tmp_path):
         pytest.fail("a workspace was made")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "it's", 'a"quote', "back\\slash", "dollar$x", "semi;colon", "{root}", "hash#"]
+)
+def test_no_workspace_is_made_where_commands_would_read_its_path_as_syntax(tmp_path: Path, name: str) -> None:
+    """Its path stands in prompts and commands unquoted, as it would on any machine."""
+    base = tmp_path / name
+    base.mkdir()
+    with reserve(roots=("project",), base=base) as workspace:
+        assert name not in str(workspace.root)
+        assert workspace.root.is_dir()
+        assert list(base.iterdir()) == []
+    assert not workspace.root.exists()
+
+
+def test_what_was_made_elsewhere_is_swept_from_there(tmp_path: Path) -> None:
+    base = tmp_path / "with space"
+    base.mkdir()
+    with reserve(roots=("project",), base=base) as workspace:
+        sweep(base)
+        assert workspace.root.is_dir()
+
+
+def test_a_long_or_foreign_name_is_no_syntax(tmp_path: Path) -> None:
+    base = tmp_path / "ünïcödé-文字" / ("deep." * 20)
+    base.mkdir(parents=True)
+    with reserve(roots=("project",), base=base) as workspace:
+        assert workspace.root.parent == base
