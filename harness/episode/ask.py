@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Literal
 
@@ -56,7 +57,8 @@ def _filled(world: World, turn: TurnInHand, text: str) -> str:
 
 
 def _settle(world: World, turn: TurnInHand, reply: Reply, seconds: float) -> None:
-    spool = world.spool.put(reply.model_dump_json().encode("utf-8", "surrogatepass"))
+    # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form
+    spool = world.spool.put(json.dumps(reply.model_dump(), sort_keys=True).encode("ascii"))
     world.record(OpReceipt(operation=turn.operation, attempt=1, status="succeeded", spool=spool))
     world.record(UsageRow(row=f"{turn.operation}:attempt:1", purpose="main", status="completed", usage=reply.usage))
     world.attempts.append(

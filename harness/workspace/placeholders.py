@@ -42,17 +42,28 @@ class Placeholders:
         self._paths[_WHOLE] = str(workspace.root)
         bases = _longest_first(_spellings(workspace.root) | _spellings(workspace.given))
         self._path = re.compile(rf"(?:{bases})(?:\\?/({_longest_first(names)}){_ENDS})?")
-        self._name = re.compile(_longest_first(self._paths))
+        words = _longest_first([placeholder[1:-1] for placeholder in self._paths])
+        self._name = re.compile(rf"{{(=*)({words})}}")
 
     def hide(self, text: str) -> str:
-        """The text with every path of the workspace replaced by its placeholder."""
+        """The text with every path of the workspace replaced by its placeholder.
+
+        What looks like a placeholder already is none: ``{project_root}`` becomes ``{=project_root}``, and so on, so
+        that ``show`` gives back exactly this text.
+        """
+        if "_root}" in text:
+            text = self._name.sub(r"{=\1\2}", text)
         if self._mark not in text:
             return text
         return self._path.sub(lambda match: self._names.get(match[1], _WHOLE), text)
 
     def show(self, text: str) -> str:
         """The text with every placeholder of the workspace replaced by its path; the inverse of ``hide``."""
-        return self._name.sub(lambda match: self._paths[match[0]], text)
+        return self._name.sub(self._shown, text)
+
+    def _shown(self, match: re.Match[str]) -> str:
+        escapes, name = match[1], match[2]
+        return f"{{{escapes[1:]}{name}}}" if escapes else self._paths[f"{{{name}}}"]
 
     def hide_json(self, value: JsonValue) -> JsonValue:
         """The value with ``hide`` applied to every string in it, keys included."""

@@ -272,3 +272,17 @@ def test_what_a_provider_calls_itself_is_told_only_as_a_version_of_what_was_aske
     assert row.model is not None
     assert row.model == told or (told is None and row.model.startswith("sha256:"))
     assert "canary" not in played.result.model_dump_json()
+
+
+def test_half_a_surrogate_pair_anywhere_in_a_reply_leaves_a_receipt(stage: Stage) -> None:
+    """JSON can carry one; UTF-8 cannot."""
+    odd = "\ud800"
+    call = ToolCall(id=odd, name=odd, arguments_raw=odd, arguments=None, fault="malformed_arguments")
+    last = said(f"Bye{odd}").model_copy(update={"model": odd, "fingerprint": odd, "finish_word": odd})
+    actor = ReplyActor([said(odd, call, called(f"cat {odd}", id_="2")), last])
+    played = stage.play(actor=actor)
+    assert [step.result for step in played.receipt.steps] == ["unknown_tool", "skipped_due_to_stop"] or (
+        played.receipt.failure_code == "unexpected_command"
+    )
+    assert played.receipt.verdict == "fail"
+    assert played.result.model_dump_json()

@@ -97,6 +97,7 @@ def test_json_is_given_back_as_the_same_value() -> None:
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [("gzip", gzip.compress(b"[1]")), ("X-GZIP", gzip.compress(b"[1]")), ("deflate", zlib.compress(b"[1]"))],
+    ids=["gzip", "X-GZIP", "deflate"],
 )
 def test_a_compressed_answer_is_kept_as_what_it_holds(encoding: str, packed: bytes) -> None:
     kept = answer(packed, {"content-encoding": encoding})
@@ -106,6 +107,7 @@ def test_a_compressed_answer_is_kept_as_what_it_holds(encoding: str, packed: byt
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [("br", b"noise"), ("gzip", b"no gzip"), ("gzip", gzip.compress(bytes(BODY_MAX + 1), compresslevel=1))],
+    ids=["br", "no gzip", "bomb"],
 )
 def test_an_answer_that_cannot_be_decoded_leaves_its_encoding_and_no_noise(encoding: str, packed: bytes) -> None:
     kept = answer(packed, {"content-encoding": encoding})

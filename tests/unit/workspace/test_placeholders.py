@@ -80,8 +80,19 @@ def test_a_folder_named_like_an_escape_is_no_escape(tmp_path: Path) -> None:
 
 
 def test_a_text_without_paths_stays_as_it_is(workspace: Workspace) -> None:
-    text = "{project_root} /tmp/harness-aaaaaaaa {other_root}"
+    text = "/srv/harness-aaaaaaaa {other_root}"
     assert Placeholders(workspace).hide(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["{project_root}", "{=project_root}", "${fixture_root}/x {==home_root}", "{{runtime_root}}"]
+)
+def test_what_only_looks_like_a_placeholder_comes_back_as_it_was(workspace: Workspace, text: str) -> None:
+    """A model that writes one did not write a path: replayed it must not become one."""
+    placeholders = Placeholders(workspace)
+    hidden = placeholders.hide(text)
+    assert hidden != text
+    assert placeholders.show(hidden) == text
 
 
 def test_json_values_are_hidden_in_keys_and_items(workspace: Workspace) -> None:
