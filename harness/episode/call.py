@@ -117,13 +117,23 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
             hand.observation = run_reads(world, parsed.reads)
         else:
             hand.observation = Observation(ran=False, ok=False, text="", refused="not_executable")
-    except ControlPlaneError:
-        world.record(OpUnknown(operation=hand.operation, attempt=1, detail="control_plane"))
-        ending = Outcome(status="failed", reason="tool_error", detail="control_plane")
-        return CallStop("error_terminal", "error: the tool could not be run", ending)
+    except ControlPlaneError as error:
+        world.problem = str(error)
+        return _not_run(world, hand, by)
     if hand.observation.ran:
         world.observe_changes(by)
+    crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
+    if crashed and not hand.observation.timed_out:
+        return _not_run(world, hand, by)
     return _overdue(world, hand) or _hung(world, hand, by)
+
+
+def _not_run(world: World, hand: CallInHand, by: str) -> CallStop:
+    """A control plane that crashed, or a machine that lacks a program: nobody's answer, and not the actor's fault."""
+    detail = "control_plane" if by == "control_plane" else "environment"
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
+    ending = Outcome(status="failed", reason="tool_error", detail=detail)
+    return CallStop("error_terminal", "error: the tool could not be run", ending)
 
 
 def _overdue(world: World, hand: CallInHand) -> CallStop | None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 from harness.episode.values import json_object
 from harness.episode.world import World
-from harness.errors import ControlPlaneError
 from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
 from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
@@ -15,7 +14,6 @@ __all__ = ["answer_clock", "run_call", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
-NOT_FOUND = 127
 
 
 def _text(data: bytes) -> str:
@@ -92,11 +90,7 @@ def _segment(world: World, segment: Segment) -> Completed:
         timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
         output_bytes=world.scenario.limits.tool_result_bytes + 1,
     )
-    try:
-        return world.parts.executor.run(command)
-    except ControlPlaneError:
-        text = f"{name}: command not found\n".encode()
-        return Completed(exit_code=NOT_FOUND, stdout=b"", stderr=text, stdout_seen=0, stderr_seen=len(text))
+    return world.parts.executor.run(command)
 
 
 def _skipped(segment: Segment, *, ok: bool) -> bool:

@@ -83,6 +83,8 @@ def default_cause(outcome: Outcome, verdict: Verdict) -> Cause:
     """Whose fault an ending is: outages the provider's, broken worlds the scenario's, judged endings the model's."""
     if verdict == "fail":
         return "model"
+    if outcome.detail == "environment":
+        return "harness"
     if outcome.status == "suspended":
         return _UNKNOWN.get(outcome.detail or "", "harness")
     return NOT_JUDGED.get(outcome.reason, "harness")

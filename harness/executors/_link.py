@@ -21,8 +21,10 @@ __all__ = ["Answer", "Link", "LinkLostError"]
 _SCRIPT = Path(__file__).with_name("_forkserver.py")
 _CHUNK = 65536
 #: Seconds: for a server to be ready, and beyond a command's own bound before the server counts as hung.
-_READY_S, _HUNG_S = 60.0, 30.0
+_READY_S, _HUNG_S = 30.0, 30.0
 _END_S = 10.0
+#: Seconds for the reader to see the end of a server that has ended.
+_HELD_S = 2.0
 
 #: Header and body; None where the server ended.
 Answer = tuple[dict[str, object], bytes]
@@ -67,6 +69,7 @@ class Link:
         except queue.Empty:
             answer = None
         if answer is None:
+            self._kill()
             self.close()
             raise LinkLostError(delivered=False)
         self.hello = answer[0]
@@ -118,7 +121,8 @@ class Link:
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
-        self._reader.join()
+        # what the server started may hold the pipe: nobody waits for that
+        self._reader.join(_HELD_S)
 
     def _send(self, data: bytes) -> None:
         if self._process.stdin is None or self._process.stdin.closed:
@@ -128,8 +132,9 @@ class Link:
             view = view[self._process.stdin.write(view) or 0 :]
 
     def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGKILL)
+        """The server and all of its session that has not left it."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _read(self) -> None:
         """Hand out answers until the server's end; then everyone who waits is told."""

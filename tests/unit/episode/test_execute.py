@@ -51,8 +51,8 @@ def test_the_exit_state_follows_the_last_command(stage: Stage) -> None:
     assert [step.result for step in played.receipt.steps] == ["succeeded", "error_recoverable"]
 
 
-def test_a_program_that_is_not_installed_is_an_error_of_the_command(stage: Stage) -> None:
-    """Reads name programs that a machine may lack; that is an answer, never a crash."""
+def test_a_machine_that_lacks_a_program_is_never_held_against_the_model(stage: Stage) -> None:
+    """A read may name a program that one machine has and another lacks: receipts must not differ by that."""
 
     class Bare:
         """An executor on a machine without any program."""
@@ -64,7 +64,21 @@ def test_a_program_that_is_not_installed_is_an_error_of_the_command(stage: Stage
             """Nothing is open."""
 
     stage.executor = Bare()
-    assert shown(stage, "ls") == ["ls: command not found\n[exit code 127]\n"]
+    played = stage.play(("toy ask plane", "cat notes/a.json"))
+    assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
+    assert (played.receipt.cause, played.receipt.outcome.detail) == ("harness", "environment")
+    assert played.result.log.problem == "no such program: cat"
+
+
+def test_a_control_plane_that_crashes_is_never_held_against_the_model(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        return completed("").model_copy(update={"exit_code": None, "signal": 11})
+
+    played = stage.play(says=says)
+    assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
+    assert played.receipt.cause == "control_plane"
 
 
 def test_a_refused_call_keeps_its_kind_and_says_why(stage: Stage) -> None:
