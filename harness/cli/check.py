@@ -8,8 +8,8 @@ import click
 
 from harness import wiring
 from harness.cli.check_recordings import check_recordings
-from harness.cli.executor import DEFAULT_EXECUTOR
 from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.options import executor_option, format_option
 from harness.cli.output import folded, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose
@@ -40,21 +40,8 @@ Examples:
     is_flag=True,
     help="Change every leaf of every recorded request and answer, one at a time, and demand that each is noticed.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="How the result is printed.",
-)
-@click.option(
-    "--executor",
-    type=click.Choice(["warm", "cold"]),
-    default=DEFAULT_EXECUTOR,
-    show_default=True,
-    help="How the control plane is run.",
-)
+@format_option("How the result is printed.")
+@executor_option("How the control plane is run.")
 def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str) -> ExitCode:
     """Play the scripts of scenarios (default: all) and demand what makes a scenario worth trusting.
 

@@ -11,6 +11,7 @@ import click
 
 from harness import wiring
 from harness.cli.exit_codes import ExitCode
+from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
 from harness.errors import CatalogError, HarnessError, ScriptError, UsageError
 from harness.schema.base import JsonValue
@@ -59,14 +60,7 @@ class _Row(NamedTuple):
 @click.option(
     "--after", multiple=True, metavar="KIND", help="As if a call of this kind had succeeded before; repeatable."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="How the result is printed.",
-)
+@format_option("How the result is printed.")
 def classify(name: str, commands: tuple[str, ...], file: Path | None, after: tuple[str, ...], form: str) -> ExitCode:
     """Tell the kind of each command in SCENARIO, the code it would have there, and what would be run; runs none."""
     asked = [_Asked(str(number), command) for number, command in enumerate(commands, 1)]

@@ -8,6 +8,7 @@ import click
 
 from harness import environment, provision, wiring
 from harness.cli.exit_codes import ExitCode
+from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
 from harness.schema.base import JsonValue
 
@@ -21,14 +22,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="How the facts are printed.",
-)
+@format_option("How the facts are printed.")
 def doctor(form: str) -> ExitCode:
     """Report python, git, control planes, means of sandboxing, and which API keys are set (by name only).
 

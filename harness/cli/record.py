@@ -9,8 +9,8 @@ from typing import Literal
 import click
 
 from harness import recording, wiring
-from harness.cli.executor import DEFAULT_EXECUTOR
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
+from harness.cli.options import DEFAULT_EXECUTOR
 from harness.cli.output import note, say, say_json
 from harness.cli.selection import choose
 from harness.errors import UsageError

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from harness import wiring
-from harness.cli.executor import DEFAULT_EXECUTOR
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters, planned
+from harness.cli.options import executor_option, format_option
 from harness.cli.output import say, say_json, table
 from harness.cli.play import Order, play
 from harness.cli.selection import choose
@@ -46,22 +46,9 @@ PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run: new or empty.  [default: reports/RUN-ID]",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="What is printed; jsonl is one receipt a line, in plan order.",
-)
+@format_option("What is printed; jsonl is one receipt a line, in plan order.")
 @click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
-@click.option(
-    "--executor",
-    type=click.Choice(["warm", "cold"]),
-    default=DEFAULT_EXECUTOR,
-    show_default=True,
-    help="How the control plane is run; receipts are the same.",
-)
+@executor_option("How the control plane is run; receipts are the same.")
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
 @click.option(

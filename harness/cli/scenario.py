@@ -8,6 +8,7 @@ from harness import scenario as scenarios
 from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
+from harness.cli.options import format_option
 from harness.cli.output import folded, note, say, say_json, table
 from harness.errors import NothingSelectedError, ScenarioError
 from harness.schema.base import JsonValue
@@ -20,14 +21,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
 @click.command("list", epilog="\b\nExample:\n  harness scenario list --format jsonl", context_settings=_CONTEXT)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="How the list is printed.",
-)
+@format_option("How the list is printed.")
 def listing(form: str) -> ExitCode:
     """List the scenarios of the search path: ./scenarios, then the bundled ones."""
     settings = wiring.settings()
@@ -56,14 +50,7 @@ def listing(form: str) -> ExitCode:
 
 @click.command(epilog="\b\nExample:\n  harness scenario show loopx/capability-repair", context_settings=_CONTEXT)
 @click.argument("name", metavar="SCENARIO")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the scenario is printed.",
-)
+@format_option("How the scenario is printed.", "text", "json")
 def show(name: str, form: str) -> ExitCode:
     """Tell what a scenario asks, its kinds of calls with their codes, and its scripts."""
     loaded = wiring.load_scenario(wiring.settings(), name)

@@ -1,0 +1,31 @@
+"""Options that several verbs share, and their defaults."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Final, Literal, ParamSpec, TypeVar
+
+import click
+
+__all__ = ["DEFAULT_EXECUTOR", "executor_option", "format_option"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+#: Warm needs what only Linux gives: everything else runs each call in a fresh process.
+DEFAULT_EXECUTOR: Final[Literal["warm", "cold"]] = "warm" if sys.platform == "linux" else "cold"
+
+
+def format_option(
+    what: str, *forms: Literal["text", "json", "jsonl"]
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """``--format``, passed to the verb as ``form``: one of ``forms`` (default: all three), told as ``what`` in help."""
+    choice = click.Choice(forms or ("text", "json", "jsonl"))
+    return click.option("--format", "form", type=choice, default="text", show_default=True, help=what)
+
+
+def executor_option(what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """``--executor``: warm or cold, told as ``what`` in help."""
+    choice = click.Choice(("warm", "cold"))
+    return click.option("--executor", type=choice, default=DEFAULT_EXECUTOR, show_default=True, help=what)
