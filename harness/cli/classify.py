@@ -140,12 +140,15 @@ def _brief(parsed: ParsedCommand) -> str:
     if parsed.clock is not None:
         ways.append("clock")
     if parsed.reads is not None:
-        ways.append(f"{parsed.reads.role}: {' '.join(map(_segment, parsed.reads.segments)).removeprefix('; ')}")
+        way = " ".join(map(_segment, parsed.reads.segments)).removeprefix("; ")
+        refused = "" if parsed.reads.refused is None else f" (not run: {parsed.reads.refused})"
+        ways.append(f"{parsed.reads.role}: {way}{refused}")
     return "; ".join(ways) or "nothing that may be run"
 
 
 def _segment(segment: Segment) -> str:
     limit = "" if segment.line_limit is None else f" | first {segment.line_limit}"
+    limit = f" | formatted{limit}" if segment.formatted else limit
     words = [word for word in segment.argv if not word.startswith("/")]
     words += [] if segment.target is None else [segment.target]
     return f"{segment.operator} {' '.join(words)}{limit}"

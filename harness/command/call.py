@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.command.expansion import substitutes
+from harness.command.expansion import expands, substitutes
 from harness.command.lexer import Word, program_name, trim_lines
 from harness.command.options import RefusedError, rebuild
 from harness.command.places import Places
@@ -63,6 +63,8 @@ def _after_prefix(words: list[Word], spec: CallSpec, places: Places) -> list[Wor
     while rest:
         assigned = _assignments(rest, places)
         if assigned < len(rest) and _is_program(rest[assigned], spec):
+            if expands(rest[assigned]):
+                raise RefusedError("expansion")
             return rest[assigned + 1 :]
         used = assigned or _preparation(rest, places)
         if used == 0 or used >= len(rest) or not _closes(rest[used]):

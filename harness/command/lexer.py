@@ -10,7 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Word", "program_name", "split_plan", "split_shell", "split_words", "trim_lines", "whole_number"]
+__all__ = [
+    "Word",
+    "program_name",
+    "split_plan",
+    "split_shell",
+    "split_strict",
+    "split_words",
+    "trim_lines",
+    "whole_number",
+]
 
 _PARTS = r"""
     (?P<single>'[^']*')
@@ -24,19 +33,20 @@ _PARTS = r"""
 _NEVER = r"(?!)"
 
 
-def _dialect(blank: str, operators: str = "", comment: str = "") -> re.Pattern[str]:
+def _dialect(blank: str, operators: str = "", comment: str = "", stop: str = "") -> re.Pattern[str]:
     source = _PARTS.format(
         blank=blank,
         operator=f"[{operators}]+" if operators else _NEVER,
-        comment=rf"{comment}[^\n]*\n?" if comment else _NEVER,
-        stop=blank + operators + comment,
+        comment=comment or _NEVER,
+        stop=blank + operators + stop,
     )
     return re.compile(source, re.VERBOSE | re.DOTALL)
 
 
 _WORDS = _dialect(r"\x20\t\r\n")
 _SHELL = _dialect(r"\x20\t\r", r";&|<>\n")
-_PLAN = _dialect(r"\x20\t\r", r";&|<>\n", r"\#")
+_PLAN = _dialect(r"\x20\t\r", r";&|<>\n", r"\#[^\n]*\n?", r"\#")
+_STRICT = _dialect(r"\x20\t\r", r";&|<>\n", r"\#[^\n]*", r"\#")
 #: Python refuses to convert longer texts where its limit is set to the minimum.
 _DIGITS = 640
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -145,6 +155,11 @@ def split_shell(text: str) -> tuple[Word, ...] | None:
 def split_plan(text: str) -> tuple[Word, ...] | None:
     """As ``split_shell``, and ``#`` starts a comment anywhere, which takes the line's end with it."""
     return _scan(text, _PLAN)
+
+
+def split_strict(text: str) -> tuple[Word, ...] | None:
+    """As ``split_plan``, but a comment ends before the line's end, as it does in a shell."""
+    return _scan(text, _STRICT)
 
 
 def trim_lines(words: Sequence[Word]) -> list[Word]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.command.call import read_call
 from harness.command.clock import read_clock
+from harness.command.expansion import substitutes
 from harness.command.lexer import split_shell, split_words
 from harness.command.places import Places
 from harness.command.profile import PROFILES, TEXT_BYTES
@@ -29,7 +30,7 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
         return ParsedCommand(shape=UNREAD.model_copy(update={"multiline": has_lines(text)}))
     places = Places(context, profile)
     call = None if context.call is None else read_call(words, shell, context.call, places)
-    clock = read_clock(words)
+    clock = None if any(substitutes(word, profile.harmless) for word in words) else read_clock(words)
     reads = None if "\0" in text else read_plan(text, shell, places)
     shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)
     return ParsedCommand(call=call, clock=clock, reads=reads, shape=shape)

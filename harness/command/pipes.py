@@ -59,7 +59,7 @@ def _pipe(inner: Sequence[list[Word]], last: list[Word], places: Places) -> Segm
     quiet = any(dropped for _, dropped in trimmed)
     match program_name(source[0].text), source[1:]:
         case "cat", [file]:
-            return _first_lines(file, lines, places, quiet=quiet)
+            return _first_lines(file, lines, places, formatted=bool(filters), quiet=quiet)
         case "find" | "rg", _:
             simple = simple_command(source, places)
             if simple is None:
@@ -69,17 +69,24 @@ def _pipe(inner: Sequence[list[Word]], last: list[Word], places: Places) -> Segm
             return None
 
 
-def _first_lines(file: Word, lines: int, places: Places, *, quiet: bool) -> Segment | None:
+def _first_lines(file: Word, lines: int, places: Places, *, formatted: bool, quiet: bool) -> Segment | None:
     settled = places.piped(file)
     if settled is None:
         return None
     target = places.workspace_path(settled)
-    argv = ("head", "-n", str(lines), settled)
-    return Segment(operator=";", argv=argv, target=target, role=places.role(target), quiet=quiet)
+    return Segment(
+        operator=";",
+        argv=("cat", settled),
+        target=target,
+        role=places.role(target),
+        line_limit=lines,
+        formatted=formatted,
+        quiet=quiet,
+    )
 
 
 def _filter_only(filters: Sequence[Sequence[Word]]) -> bool:
-    """Whether nothing stands in the middle but one JSON formatter, which is admitted and not run."""
+    """Whether nothing stands in the middle but one JSON formatter."""
     spelled = [[program_name(words[0].text), *(word.text for word in words[1:])] for words in filters]
     return not spelled or (len(spelled) == 1 and spelled[0] in _FILTERS)
 

@@ -74,6 +74,17 @@ class Places:
                 return settled
         return self.in_cwd(word.text)
 
+    def names_home(self, word: Word) -> bool:
+        """Whether the word names the profile's home folder or a place below it in one of its spellings."""
+        return self._at_home(word) is not None
+
+    def tidied_into_being(self, word: Word) -> bool:
+        """Whether the word as typed leads nowhere and its settled path leads to something."""
+        at_home = self._at_home(word)
+        typed = _under(self.here, word.text if at_home is None else at_home)
+        settled = settle(typed)
+        return settled is not None and _exists(settled) and not _exists(typed)
+
     def workspace_path(self, settled: str) -> str:
         """``root/path`` of a settled path that lies in a root; the innermost root where roots nest."""
         roots = self.context.roots
@@ -103,6 +114,13 @@ class Places:
             if live.startswith(spelling) and (word.text == start or word.text.startswith(f"{start}/")):
                 return _under(root, word.text[len(spelling) + 1 :])
         return None
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:
+        return False  # a NUL or half a surrogate pair names nothing
 
 
 def _under(base: str, value: str) -> str:

@@ -1,8 +1,10 @@
 """The read grammar: a text as a short sequence of rebuilt reads, or not at all.
 
-Kept from the control plane's own grammar, since its verdicts depend on it: separators are single ``;``, ``&&``, ``||``
-and newlines; any other run of operator characters (``;;``, ``>&``) is an operand; nothing is expanded; a
-``python -m json.tool`` in the middle of a pipe is admitted and not run; a ``..`` after a file name is tidied away.
+What a text *is* follows the control plane's own grammar, since its verdicts depend on it: separators are single ``;``,
+``&&``, ``||`` and newlines; any other run of operator characters (``;;``, ``>&``) is an operand; ``#`` starts a comment
+anywhere and takes the line's end with it; nothing is expanded; a ``..`` after a file name is tidied away. What is *run*
+is only what a shell would make of the same text: where the two differ the plan keeps its role and is refused. One
+exception is kept: what is glued to a word by ``#`` is a comment.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from harness.command.lexer import Word, program_name, split_plan, trim_lines
+from harness.command.honesty import as_a_shell
+from harness.command.lexer import Word, program_name, split_plan, split_strict, trim_lines
 from harness.command.pipes import segment
 from harness.command.places import Places
 from harness.schema.command import ReadPlan, Segment, TargetRole
@@ -18,6 +21,7 @@ from harness.schema.command import ReadPlan, Segment, TargetRole
 __all__ = ["read_plan"]
 
 Operator = Literal[";", "&&", "||"]
+Groups = list[tuple[Operator, list[Word]]]
 
 _SEPARATORS: dict[str, Operator] = {";": ";", "\n": ";", "&&": "&&", "||": "||"}
 _REFUSED = frozenset({"&", "<", "<<", "<<<", ">>"})
@@ -29,10 +33,32 @@ def read_plan(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | No
     for argv in places.profile.preflight:
         if text == " ".join(argv):
             return ReadPlan(segments=(Segment(operator=";", argv=argv, role="metadata"),), role="metadata")
-    alone = _lone_listing(trim_lines(shell), places)
-    if alone is not None:
-        return ReadPlan(segments=(alone,), role="metadata")
-    groups = _groups(split_plan(text) or ())
+    tolerant = _tolerant(text, shell, places)
+    if tolerant is None:
+        return None
+    strict = _strict(text, shell, places)
+    if strict is None or strict.role != tolerant.role:
+        return tolerant.model_copy(update={"refused": "ambiguous"})
+    return strict
+
+
+def _tolerant(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | None:
+    return _lone_listing(trim_lines(shell), places) or _plan(_groups(split_plan(text) or ()), places)
+
+
+def _strict(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | None:
+    """The plan of the same text as a shell splits it, if a shell would also do with it what the plan does."""
+    words = trim_lines(shell)
+    alone = _lone_listing(words, places)
+    if alone is not None and as_a_shell(words, places):
+        return alone
+    groups = _groups(_joined_lines(split_strict(text) or ()))
+    if groups is None or not all(as_a_shell(words, places) for _, words in groups):
+        return None
+    return _plan(groups, places)
+
+
+def _plan(groups: Groups | None, places: Places) -> ReadPlan | None:
     if groups is None or len(groups) > places.profile.segments:
         return None
     segments: list[Segment] = []
@@ -44,11 +70,27 @@ def read_plan(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | No
     return ReadPlan(segments=tuple(segments), role=_role(segments))
 
 
-def _lone_listing(words: Sequence[Word], places: Places) -> Segment | None:
+def _joined_lines(words: Sequence[Word]) -> list[Word]:
+    """Words with the line ends left out that mean nothing to a shell: at the ends, doubled, or after an operator."""
+    joined: list[Word] = []
+    for word in trim_lines(words):
+        if not (word.operator and "\n" in word.text):
+            joined.append(word)
+            continue
+        before = word.text.rstrip("\n")
+        if before:
+            joined.append(Word(before, operator=True, glued=word.glued))
+        elif not (joined and joined[-1].operator):
+            joined.append(Word("\n", operator=True, glued=word.glued))
+    return joined
+
+
+def _lone_listing(words: Sequence[Word], places: Places) -> ReadPlan | None:
     """A text that is one ``find`` or ``rg`` and nothing else: there ``#`` is a character like others."""
     if not words or program_name(words[0].text) not in ("find", "rg") or any(word.operator for word in words):
         return None
-    return segment(words, places)
+    one = segment(words, places)
+    return None if one is None else ReadPlan(segments=(one,), role="metadata")
 
 
 def _role(segments: Sequence[Segment]) -> TargetRole:
@@ -56,9 +98,9 @@ def _role(segments: Sequence[Segment]) -> TargetRole:
     return "other" if "other" in roles else "content" if "content" in roles else "metadata"
 
 
-def _groups(words: Sequence[Word]) -> list[tuple[Operator, list[Word]]] | None:
+def _groups(words: Sequence[Word]) -> Groups | None:
     """Simple commands and pipes, each with the operator before it. None where a word is refused."""
-    groups: list[tuple[Operator, list[Word]]] = [(";", [])]
+    groups: Groups = [(";", [])]
     for word in words:
         if word.operator and word.text in _SEPARATORS:
             groups.append((_SEPARATORS[word.text], []))

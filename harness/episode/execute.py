@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from io import StringIO
+from itertools import islice
 
 from harness.episode.values import json_object
 from harness.episode.world import World
@@ -93,6 +96,26 @@ def _segment(world: World, segment: Segment) -> Completed:
     return world.parts.executor.run(command)
 
 
+def _exit_code(segment: Segment, done: Completed) -> int:
+    """Of a pipe the last stage counts: ``head``, which does not fail."""
+    if segment.line_limit is not None:
+        return 0
+    return done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
+
+
+def _output(segment: Segment, done: Completed) -> tuple[str, str]:
+    """Standard output after the pipe's other stages, and what they say on standard error."""
+    text, errors = _text(done.stdout), _text(done.stderr)
+    if segment.formatted:
+        try:
+            text = json.dumps(json.loads(text), indent=4) + "\n"
+        except (ValueError, RecursionError):
+            text, errors = "", errors + "the input is no JSON\n"
+    if segment.line_limit is not None:
+        text = "".join(islice(StringIO(text, newline="\n"), segment.line_limit))
+    return text, errors
+
+
 def _skipped(segment: Segment, *, ok: bool) -> bool:
     return (segment.operator == "&&" and not ok) or (segment.operator == "||" and ok)
 
@@ -100,8 +123,11 @@ def _skipped(segment: Segment, *, ok: bool) -> bool:
 def run_reads(world: World, plan: ReadPlan) -> Observation:
     """The segments in order; ``&&`` and ``||`` follow the last exit state, which must be 0 in the end.
 
-    A segment that was skipped is reported as not run: a read that did not happen proves nothing.
+    A segment that was skipped is reported as not run: a read that did not happen proves nothing. A refused plan runs
+    nothing at all.
     """
+    if plan.refused is not None:
+        return Observation(ran=False, ok=False, text="", refused=plan.refused)
     ok, timed_out, exit_code = True, False, 0
     reads: list[ReadObservation] = []
     shown: list[str] = []
@@ -111,18 +137,15 @@ def run_reads(world: World, plan: ReadPlan) -> Observation:
             reads.append(ReadObservation(target=segment.target, role=segment.role, ran=False, exit_code=None, text=""))
             continue
         done = _segment(world, segment)
-        exit_code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
-        ok, timed_out = exit_code == 0 and not done.timed_out, done.timed_out
-        text = _text(done.stdout)
-        if segment.line_limit is not None:
-            text = "".join(text.splitlines(keepends=True)[: segment.line_limit])
+        exit_code, timed_out = _exit_code(segment, done), done.timed_out
+        ok = exit_code == 0 and not timed_out
+        text, errors = _output(segment, done)
         seen, retained = seen + done.stdout_seen, retained + len(done.stdout)
         reads.append(
             ReadObservation(target=segment.target, role=segment.role, ran=True, exit_code=exit_code, text=text)
         )
         shown.append(text)
-        if not ok and not segment.quiet:
-            shown.append(_text(done.stderr))
+        shown.append("" if segment.quiet else errors)
     if not ok:
         shown.append("[timed out]\n" if timed_out else f"[exit code {exit_code}]\n")
     return Observation(

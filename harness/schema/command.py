@@ -21,7 +21,8 @@ __all__ = [
     "TargetRole",
 ]
 
-#: Why a call of the program keeps its kind but is not run.
+#: Why a call of the program, or a read, keeps its kind but is not run. ``ambiguous``: a shell would do something else
+#: with the text than the plan does.
 Refusal = Literal[
     "text_before",
     "text_after",
@@ -33,6 +34,7 @@ Refusal = Literal[
     "missing_value",
     "path_outside",
     "unparseable",
+    "ambiguous",
 ]
 
 TargetRole = Literal["content", "metadata", "other"]
@@ -78,7 +80,8 @@ class Segment(Frozen):
 
     ``operator`` joins it to what stands before (the first has ``;``). ``argv`` holds absolute paths only.
     ``target`` is the workspace path of the one file read (``project/fixture/a.json``), None for listings.
-    ``line_limit`` keeps that many first lines of the output. ``quiet`` drops standard error.
+    ``line_limit`` pipes the output into ``head``, which keeps that many lines and whose exit state, 0, is the one that
+    counts; ``formatted`` puts a JSON formatter before it. ``quiet`` drops standard error.
     """
 
     operator: Literal[";", "&&", "||"]
@@ -86,14 +89,19 @@ class Segment(Frozen):
     target: str | None = None
     role: TargetRole | None = None
     line_limit: int | None = None
+    formatted: bool = False
     quiet: bool = False
 
 
 class ReadPlan(Frozen):
-    """A bounded sequence of reads. ``role``: other if any target is other, else content if any is, else metadata."""
+    """A bounded sequence of reads, or what looks like one and is not run because it is ``refused``.
+
+    ``role``: other if any target is other, else content if any is, else metadata.
+    """
 
     segments: tuple[Segment, ...]
     role: TargetRole
+    refused: Refusal | None = None
 
 
 class ClockPlan(Frozen):
