@@ -123,7 +123,7 @@ def test_text_is_a_table_of_kind_code_and_plan(harness: Harness, world: World, a
         "id kind code plan",
         "1 look - clock",
         "2 - unexpected_command nothing that may be run",
-        "3 look - other: ls && head -n 3 project/a",
+        "3 look - other: ls && cat project/a | first 3",
         "4 - - the value 'nope' cannot be resolved here",
         "5 look - call quota should-run (is run)",
         "6 look - call quota should-run (not run: text_before)",
