@@ -26,7 +26,7 @@ test: venv ## style, types and the fast tests with their coverage
 	$(BIN)/pytest -n auto -m "not slow" --cov --cov-branch --cov-report=term --cov-fail-under=95
 	$(BIN)/coverage report --fail-under=100 --include="$(MUST_BE_WHOLE)"
 
-test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, mutations, browser, bench
+test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
 	$(BIN)/pytest -n auto -m slow
 
 bench: venv ## speed, as ratios inside one run

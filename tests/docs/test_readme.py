@@ -136,17 +136,16 @@ def tour(plane_home: Path, tmp_path: Path) -> Shell:
     return shell
 
 
-plane = pytest.mark.plane
-
-
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 def test_every_command_of_the_readme_ends_as_it_says(typed: Typing) -> None:
     ends = list(zip(typed.commands, typed.codes, typed.printed, strict=True))
     assert len(ends) >= 8
     assert [(one.text, code, printed) for one, code, printed in ends if code != one.code] == []
 
 
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 def test_the_readme_quotes_what_its_commands_print(typed: Typing) -> None:
     quoted = [(one, printed) for one, printed in zip(typed.commands, typed.printed, strict=True) if one.printed]
     assert len(quoted) >= 6
@@ -154,7 +153,8 @@ def test_the_readme_quotes_what_its_commands_print(typed: Typing) -> None:
         assert is_quoted(printed, one.printed or ""), f"$ {one.text}\n{printed}"
 
 
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 def test_the_readme_quotes_the_receipt_of_its_failing_script(typed: Typing) -> None:
     (quotation,) = blocks(README, "json")
     runs = typed.shell.states.with_name("checkout").glob("reports/*/receipts.jsonl")
@@ -164,14 +164,16 @@ def test_the_readme_quotes_the_receipt_of_its_failing_script(typed: Typing) -> N
     assert {name: receipt[name] for name in quoted} == quoted
 
 
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 def test_the_readmes_named_model_is_asked_with_its_key_and_settings(typed: Typing) -> None:
     body, key = typed.server.bodies[-1], typed.server.keys[-1]
     assert (key, body["temperature"], body["max_tokens"]) == (f"Bearer {KEY}", 0, 1000)
     assert [said for said in typed.printed if KEY in said] == []
 
 
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 @pytest.mark.parametrize("page", [page for page in DOCS if commands(page)], ids=lambda page: str(page.stem))
 def test_the_commands_of_a_page_do_what_it_says(page: Path, tour: Shell) -> None:
     for one in commands(page):
@@ -191,7 +193,8 @@ def test_a_quotation_is_held_against_every_line_that_it_shows() -> None:
     assert not is_quoted(said, "...\nthree\n")
 
 
-@plane
+@pytest.mark.slow
+@pytest.mark.plane
 def test_the_blocks_of_scenarios_and_rules_are_one_scenario_that_is_fine(tour: Shell) -> None:
     text = "".join(body for page in SCENARIO_PAGES for body in blocks(page, "toml"))
     name = str(tomllib.loads(text)["id"])

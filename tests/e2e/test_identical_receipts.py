@@ -40,6 +40,7 @@ def world(plane_home: Path, folder: Path, name: str) -> CommandLine:
     return CommandLine(plane_home, folder / name)
 
 
+@pytest.mark.slow
 def test_warm_and_cold_in_two_places_give_the_same_bytes(plane_home: Path, tmp_path: Path) -> None:
     here, there = world(plane_home, tmp_path, "a"), world(plane_home, tmp_path, LONG)
     one = receipts(here, "--executor", "warm", "-n", "2")
