@@ -169,10 +169,7 @@ def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
             command=payload.command,
             arguments=payload.arguments,
         )
-        counts = state.counts
-        if payload.kind_name is not None and payload.code is None:
-            counts = {**counts, payload.kind_name: counts.get(payload.kind_name, 0) + 1}
-        return replace(_with_step(state, changed), counts=counts)
+        return _with_step(state, changed)
     changed = replace(step, code=payload.code, sets=payload.sets)
     facts = (*state.facts, *(fact for fact in payload.sets if fact not in state.facts))
     return replace(_with_step(state, changed), facts=facts)
@@ -187,7 +184,10 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         refused=payload.refused,
         answer=payload.answer,
     )
-    return _with_step(state, step)
+    counts = state.counts
+    if step.kind is not None and step.executed:
+        counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
+    return replace(_with_step(state, step), counts=counts)
 
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:

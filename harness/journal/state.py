@@ -51,7 +51,7 @@ class EpisodeState:
 
     ``model_turns`` are dispatched main attempts (one provably not sent gives its turn back); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
-    accepted for running.
+    run.
     """
 
     opened: Opened | None = None

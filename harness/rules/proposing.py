@@ -15,7 +15,7 @@ __all__ = ["RuleState", "propose"]
 
 @dataclass(frozen=True, slots=True)
 class RuleState:
-    """What is known before a call: the facts, and how often a call of each kind was accepted for running."""
+    """What is known before a call: the facts, and how often a call of each kind was run."""
 
     facts: frozenset[Fact] = frozenset()
     counts: Mapping[KindName, int] = field(default_factory=dict)

@@ -144,11 +144,23 @@ def test_planned_tool_calls_are_reserved_by_exact_name() -> None:
     assert {"1", "2"} <= state.call_ids
 
 
-def test_an_accepted_proposal_counts_and_a_refused_one_does_not() -> None:
-    state = after(proposal("look"), proposal("look", call=2), proposal("look", "repeated_look", call=3))
-    assert state.counts == {"look": 2}
+def test_a_call_that_ran_counts_for_its_kind_and_no_other_does() -> None:
+    def result(call: int, *, executed: bool) -> CallResulted:
+        return CallResulted(
+            turn=1,
+            call=call,
+            call_id=str(call),
+            tool="t",
+            code="succeeded" if executed else "invalid_arguments",
+            executed=executed,
+        )
+
+    asked = [proposal("look"), proposal("look", call=2), proposal("look", "repeated_look", call=3)]
+    assert after(*asked).counts == {}
+    state = after(*asked, result(1, executed=True), result(2, executed=False), result(3, executed=False))
+    assert state.counts == {"look": 1}
     assert [step.code for step in state.steps] == [None, None, "repeated_look"]
-    assert after(proposal(None)).counts == {}
+    assert after(proposal(None), result(1, executed=True)).counts == {}
 
 
 def test_a_good_result_sets_its_facts_once_and_in_order() -> None:
