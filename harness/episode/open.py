@@ -160,8 +160,8 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
 def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
     """E7: the steps that only the control plane itself can do."""
     limits = scenario.limits
-    for number, step in enumerate(scenario.workspace.prepare, 1):
-        operation = f"prepare:{number}"
+    for number, step in enumerate(scenario.workspace.prepare):
+        operation = f"prepare:{number + 1}"
         journal.append(OpPlanned(operation=operation, purpose="preparation", digest=digest_text("\0".join(step.plane))))
         journal.append(OpStarted(operation=operation, attempt=1))
         done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
@@ -169,7 +169,7 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
         if not ok:
             how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
-            problem = f"prepare step {number} failed ({how}): {' '.join(step.plane[:3])} ..."
+            problem = f"workspace.prepare[{number}]: the control plane's call failed ({how})"
             raise SetupRejectedError(problem, by_plane=True)
 
 

@@ -29,37 +29,41 @@ def populate(workspace: Workspace, spec: WorkspaceSpec) -> None:
     Files have their exact modes and directories 0755, whatever the umask.
 
     Raises:
-        SetupRejectedError: a path leaves its root, meets a link, is used twice, or cannot be made.
+        SetupRejectedError: a path leaves its root, meets a link, is used twice, or cannot be made. It is named by its
+            place in the scenario file, never by itself: it may hold anything.
     """
     writer = _Writer(os.fsencode(workspace.root))
+    writer.where = "workspace.roots"
     for name in spec.roots:
         if name not in spec.absent:
             writer.directory((name,))
     for name in spec.git:
-        _usable(name, spec, f"workspace.git: {name}")
+        writer.where = "workspace.git"
+        _usable(name, spec, writer.where)
         for path in REPOSITORY_DIRECTORIES:
             writer.directory((name, *path))
         for path, text in REPOSITORY_FILES:
             writer.file((name, *path), text.encode(), 0o644)
-    for file in spec.file:
-        for place in file.at:
-            parts = _parts(place)
-            _usable(parts[0], spec, f"workspace.file: {place!r}")
-            writer.file(parts, _encoded(file.text, place), int(file.mode, 8))
+    for number, file in enumerate(spec.file):
+        for at, place in enumerate(file.at):
+            writer.where = f"workspace.file[{number}].at[{at}]"
+            parts = _parts(place, writer.where)
+            _usable(parts[0], spec, writer.where)
+            writer.file(parts, _encoded(file.text, f"workspace.file[{number}].text"), int(file.mode, 8))
     writer.settle()
 
 
-def _parts(place: str) -> tuple[str, ...]:
+def _parts(place: str, where: str) -> tuple[str, ...]:
     """The path's parts, the first a root's name."""
     parts = tuple(place.split("/"))
     if len(parts) < 2 or "\0" in place or any(part in {"", ".", ".."} for part in parts):  # noqa: PLR2004  (root/path)
-        raise SetupRejectedError(f"workspace.file: {place!r} is not root/path inside the workspace")
+        raise SetupRejectedError(f"{where}: is not root/path inside the workspace")
     return parts
 
 
 def _usable(root: str, spec: WorkspaceSpec, where: str) -> None:
     if root not in spec.roots:
-        raise SetupRejectedError(f"{where}: there is no root {root!r}; there are: {', '.join(spec.roots)}")
+        raise SetupRejectedError(f"{where}: names no root; there are: {', '.join(spec.roots)}")
     if root in spec.absent:
         raise SetupRejectedError(f"{where}: the root {root!r} is absent, nothing can be made in it")
 
@@ -68,7 +72,7 @@ def _encoded(text: str, where: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise SetupRejectedError(f"workspace.file: {where!r}: not a text that UTF-8 can hold") from error
+        raise SetupRejectedError(f"{where}: not a text that UTF-8 can hold") from error
 
 
 class _Writer:
@@ -76,6 +80,7 @@ class _Writer:
 
     def __init__(self, root: bytes) -> None:
         self._root = root
+        self.where = "workspace"
         self._directories: dict[tuple[str, ...], bytes] = {(): root}
 
     def directory(self, parts: tuple[str, ...]) -> bytes:
@@ -83,8 +88,8 @@ class _Writer:
         known = self._directories.get(parts)
         if known is not None:
             return known
-        path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], "/".join(parts))
-        with _refused(parts):
+        path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
+        with _refused(self.where):
             try:
                 os.mkdir(path, 0o755)  # noqa: PTH102  (bytes)
             except FileExistsError:
@@ -96,8 +101,8 @@ class _Writer:
 
     def file(self, parts: tuple[str, ...], data: bytes, mode: int) -> None:
         """A new file; one that exists, of any type, is refused."""
-        path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], "/".join(parts))
-        with _refused(parts):
+        path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
+        with _refused(self.where):
             descriptor = os.open(path, _NEW_FILE, 0o600)
             with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123  (a descriptor)
                 file.write(data)
@@ -111,12 +116,11 @@ class _Writer:
 
 
 @contextlib.contextmanager
-def _refused(parts: tuple[str, ...]) -> Iterator[None]:
-    place = "/".join(parts)
+def _refused(where: str) -> Iterator[None]:
     try:
         yield
     except FileExistsError as error:
-        raise SetupRejectedError(f"workspace: {place!r} is made twice, or something else is there") from error
+        raise SetupRejectedError(f"{where}: is made twice, or something else is there") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
-        raise SetupRejectedError(f"workspace: {place!r} cannot be made: {reason}") from error
+        raise SetupRejectedError(f"{where}: cannot be made: {reason}") from error

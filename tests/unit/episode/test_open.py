@@ -50,7 +50,7 @@ def test_a_prepare_step_that_fails_is_rejected_by_its_number(stage: Stage) -> No
     prepare: list[JsonValue] = [{"plane": ["setup", "one"]}, {"plane": ["setup", "two"]}]
     played = stage.play(says=says, change={"workspace": {"prepare": prepare}})
     assert played.ending == REJECTED
-    assert played.result.log.problem == "prepare step 2 failed (exit code 3): setup two ..."
+    assert played.result.log.problem == "workspace.prepare[1]: the control plane's call failed (exit code 3)"
 
 
 def test_a_prepare_step_that_hangs_is_rejected(stage: Stage) -> None:
@@ -58,7 +58,7 @@ def test_a_prepare_step_that_hangs_is_rejected(stage: Stage) -> None:
         return completed("", timed_out=True) if args == ("setup",) else answer(workspace, args)
 
     played = stage.play(says=says, change={"workspace": {"prepare": [{"plane": ["setup"]}]}})
-    assert played.result.log.problem == "prepare step 1 failed (timed out): setup ..."
+    assert played.result.log.problem == "workspace.prepare[0]: the control plane's call failed (timed out)"
 
 
 def test_what_a_prepare_step_writes_is_part_of_the_world_and_no_change(stage: Stage) -> None:

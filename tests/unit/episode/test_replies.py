@@ -97,8 +97,8 @@ def test_an_argument_that_is_not_declared_is_invalid_and_does_not_run(stage: Sta
 
 def test_a_call_that_did_not_run_does_not_use_up_what_may_come_once(stage: Stage) -> None:
     odd = ToolCall(id="a", name="exec", arguments_raw="{}", arguments={"cmd": "toy ask plane", "timeout": 1})
-    replies = [said("", odd), said("", called("toy ask plane", id_="b")), said("", called("toy ask plane", id_="c"))]
-    played = stage.play(actor=ReplyActor(replies))
+    again, last = called("toy ask plane", id_="b"), called("toy ask plane", id_="c")
+    played = stage.play(actor=ReplyActor([said("", odd), said("", again), said("", last)]))
     assert [(step.result, step.code) for step in played.receipt.steps] == [
         ("invalid_arguments", None),
         ("succeeded", None),

@@ -108,8 +108,8 @@ def test_a_file_may_lie_in_a_repositorys_own_directory(workspace: Workspace) -> 
         ("project/../../a", "not root/path"),
         ("project/a/..", "not root/path"),
         ("../a", "not root/path"),
-        ("elsewhere/a", "no root 'elsewhere'"),
-        ("process_home/a", "no root 'process_home'"),
+        ("elsewhere/a", "names no root; there are: project"),
+        ("process_home/a", "names no root; there are: project"),
         ("runtime/a", "'runtime' is absent"),
         ("project/" + "a" * 300, "cannot be made"),
         ("project/\udc80", "UTF-8"),
@@ -125,6 +125,8 @@ def test_a_path_that_cannot_be_made_inside_is_refused(workspace: Workspace, plac
     (workspace.cwd / "link").symlink_to(outside)
     with pytest.raises(SetupRejectedError, match=problem) as caught:
         populate(workspace, world(FileSpec.model_construct(at=(place,), text="x", mode="644"), git=("project",)))
+    assert str(caught.value).startswith("workspace.file[0].at[0]: ")
+    assert place.removeprefix("project/") not in str(caught.value).removeprefix("workspace.file[0].at[0]: ").split()
     assert str(workspace.root) not in str(caught.value)
     assert list(outside.iterdir()) == []
 
@@ -141,13 +143,13 @@ def test_a_text_that_utf8_cannot_hold_is_refused(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("root", ["runtime", "elsewhere"])
 def test_a_repository_needs_a_root_that_exists(workspace: Workspace, root: str) -> None:
-    with pytest.raises(SetupRejectedError, match=rf"workspace\.git: {root}: .*'{root}'"):
+    with pytest.raises(SetupRejectedError, match=r"workspace\.git: .* root"):
         populate(workspace, world(git=(root,)))
 
 
 def test_a_root_that_became_a_link_is_refused(workspace: Workspace) -> None:
     workspace.roots["home"].rmdir()
     workspace.roots["home"].symlink_to(workspace.root.parent)
-    with pytest.raises(SetupRejectedError, match="'home'"):
+    with pytest.raises(SetupRejectedError, match=r"workspace\.roots: is made twice"):
         populate(workspace, world(FileSpec(at=("home/a",), text="x")))
     assert not (workspace.root.parent / "a").exists()
