@@ -53,10 +53,9 @@ def _proof(console: Console, row: Episode) -> None:
     _fact(console, "what it proves", f"{VERDICT_WORDS[receipt.verdict]}{code}{cause}")
     _fact(console, "how it stopped", ending(receipt))
     _fact(console, "facts", ", ".join(receipt.facts) or "none")
-    refused = f"{counters.executed_calls} executed, {counters.refused_calls} refused"
-    _fact(
-        console, "counts", f"{_count(counters.model_turns, 'turn')}, {_count(counters.tool_calls, 'call')}; {refused}"
-    )
+    turns, calls = _count(counters.model_turns, "turn"), _count(counters.tool_calls, "call")
+    idle = counters.tool_calls - counters.executed_calls
+    _fact(console, "counts", f"{turns}, {calls}: {counters.executed_calls} ran, {idle} did not run")
     odd = [f"turn {turn.turn}: {', '.join(turn.quirks).replace('_', ' ')}" for turn in receipt.turns if turn.quirks]
     if odd:
         _fact(console, "odd answers", "; ".join(odd))

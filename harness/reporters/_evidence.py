@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from harness.reporters._rows import Episode
 from harness.schema.receipt import Finding, Receipt
 from harness.schema.run import RunLogEntry
+from harness.schema.tool import ResultCode
 
 __all__ = ["Told", "ending", "evidence", "told"]
 
@@ -63,7 +64,7 @@ class Told:
 
 
 def told(row: Episode) -> tuple[Told, ...]:
-    """Why an episode ended as it did: the problem, the model call that failed, then every finding."""
+    """Why an episode ended as it did: the problem, the failed model call, every finding, calls turned away."""
     receipt = row.receipt
     found: list[Told] = []
     if row.log is not None and row.log.problem is not None:
@@ -72,7 +73,27 @@ def told(row: Episode) -> tuple[Told, ...]:
         found += _last_call(row.log)
     # a finding that only says that the loop ended adds nothing to the ending itself
     found += [_told(receipt, finding) for finding in receipt.findings if finding.check != "outcome"]
-    return tuple(found)
+    return (*found, *_turned_away(receipt))
+
+
+#: Calls that never reached a rule: what is odd about them explains many an ending.
+_TURNED_AWAY: dict[ResultCode, str] = {
+    "parse_error": "did not run, its arguments are not one JSON object",
+    "invalid_arguments": "did not run, its arguments do not fit the tool",
+    "unknown_tool": "did not run, there is no such tool",
+    "denied_policy": "did not run, the scenario does not permit it",
+}
+
+
+def _turned_away(receipt: Receipt) -> list[Told]:
+    """Calls of an episode that did not pass which were answered with an error instead of being run."""
+    if receipt.verdict == "pass":
+        return []
+    return [
+        Told(where=f"step {step.ordinal}, {step.kind or 'no kind'}", what=_TURNED_AWAY[step.result], step=step.ordinal)
+        for step in receipt.steps
+        if step.result in _TURNED_AWAY
+    ]
 
 
 def evidence(piece: Told) -> tuple[str, ...]:

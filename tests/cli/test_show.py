@@ -171,7 +171,7 @@ def test_an_episode_is_told_whole_at_eighty_columns(harness: Harness, run: Path)
         "3. demo/first, openai/m",
         "failed: leapt, cause: control plane",
         "failed/scenario_violation",
-        "2 turns, 2 calls; 1 executed, 1 refused",
+        "2 turns, 2 calls: 1 ran, 1 did not run",
         "turn 2: finish missing",
         "step 2, leap: the answer at /a/b",
         "expected true",

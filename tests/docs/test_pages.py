@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
@@ -16,9 +17,11 @@ from harness.cli import main as entry
 from harness.cli.exit_codes import PRECEDENCE, ExitCode
 from harness.schema import command, limits, rules, script
 from harness.schema import scenario as whole
-from harness.schema.message import GenerationSettings
+from harness.schema.command import Refusal
+from harness.schema.message import FinishReason, GenerationSettings
 from harness.schema.receipt import Receipt
 from harness.schema.scenario import Scenario
+from harness.schema.tool import ResultCode
 
 MAKEFILE = (REPOSITORY / "Makefile").read_text("utf-8")
 RUNNING = REPOSITORY / "docs" / "running.md"
@@ -119,6 +122,13 @@ def test_running_names_every_generation_setting() -> None:
 def test_receipts_names_every_field_of_a_receipt() -> None:
     text = (REPOSITORY / "docs" / "receipts.md").read_text("utf-8")
     assert [name for name in Receipt.model_fields if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("words", [ResultCode, Refusal, FinishReason], ids=["result", "refused", "finish"])
+def test_receipts_tells_every_word_of_a_step_and_a_turn(words: object) -> None:
+    text = (REPOSITORY / "docs" / "receipts.md").read_text("utf-8")
+    assert len(get_args(words)) > 5
+    assert [word for word in get_args(words) if f"`{word}`" not in text] == []
 
 
 def keys(kind: type[BaseModel], seen: set[type[BaseModel]]) -> Iterator[str]:

@@ -19,8 +19,7 @@ def row(receipt: Receipt, log: RunLogEntry | None = None) -> Episode:
 def only(receipt: Receipt, **changes: object) -> Told:
     """What is told of the first finding with these changes."""
     finding = receipt.findings[0].model_copy(update=changes)
-    (piece,) = told(row(receipt.model_copy(update={"findings": (finding,)})))
-    return piece
+    return told(row(receipt.model_copy(update={"findings": (finding,)})))[0]
 
 
 def test_a_finding_tells_step_place_expected_and_got(view: RunView) -> None:
@@ -44,6 +43,16 @@ def test_a_refused_call_tells_what_was_true_before_it(view: RunView) -> None:
         "step 2, quota_reentry: a call that the rules refuse here; true by then: informed",
     )
     assert only(view.receipts[1], step=1).what.endswith("; no fact was true by then")
+
+
+def test_calls_that_were_turned_away_are_told_where_the_episode_did_not_pass(view: RunView) -> None:
+    failed = view.receipts[4]
+    steps = (failed.steps[0].model_copy(update={"result": "unknown_tool", "kind": None}), *failed.steps[1:])
+    turned = failed.model_copy(update={"steps": steps})
+    assert evidence(told(row(turned))[-1]) == ("step 1, no kind: did not run, there is no such tool",)
+    assert len(told(row(turned))) == len(told(row(failed))) + 1
+    passed = turned.model_copy(update={"verdict": "pass", "findings": ()})
+    assert told(row(passed)) == ()
 
 
 def test_silence_tells_what_was_true_at_the_end(view: RunView) -> None:
