@@ -46,7 +46,8 @@ def defined(tree: ast.Module) -> set[str]:
 def bound(tree: ast.Module) -> set[str]:
     """Every name that a module binds at its top."""
     names = set(defined(tree))
-    for node in tree.body:
+    for_types = [inner for node in tree.body if isinstance(node, ast.If) for inner in node.body]
+    for node in (*tree.body, *for_types):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names |= {item.asname or item.name for item in node.names}
         elif isinstance(node, ast.Assign | ast.AnnAssign):

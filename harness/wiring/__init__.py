@@ -1,19 +1,26 @@
 """Options and environment to live objects; the only reader of the process environment."""
 
-from harness.wiring.actors import actor_specs, secret_guard
-from harness.wiring.classification import Classification, classifier
-from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
-from harness.wiring.planes import plane_identity
-from harness.wiring.recordings import (
-    CLASSIFIER_VERSION,
-    Keeping,
-    keeping,
-    recorded_specs,
-    recording_folders,
-    sayable_in,
-)
-from harness.wiring.session import Session, run_episode, trace_episode
-from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.wiring._first_use import on_first_use
+
+if TYPE_CHECKING:
+    from harness.wiring.actors import actor_specs, secret_guard
+    from harness.wiring.classification import Classification, classifier
+    from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
+    from harness.wiring.planes import plane_identity
+    from harness.wiring.recordings import (
+        CLASSIFIER_VERSION,
+        Keeping,
+        keeping,
+        recorded_specs,
+        recording_folders,
+        sayable_in,
+    )
+    from harness.wiring.session import Session, run_episode, trace_episode
+    from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -39,3 +46,16 @@ __all__ = [
     "transcript_of",
     "with_transcripts",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "actors": "actor_specs secret_guard",
+        "classification": "Classification classifier",
+        "places": "Settings load_scenario reporters scenarios settings",
+        "planes": "plane_identity",
+        "recordings": "CLASSIFIER_VERSION Keeping keeping recorded_specs recording_folders sayable_in",
+        "session": "Session run_episode trace_episode",
+        "transcripts": "kept_recording transcript_of with_transcripts",
+    },
+)
