@@ -89,10 +89,11 @@ def _turned_away(receipt: Receipt) -> list[Told]:
     """Calls of an episode that did not pass which were answered with an error instead of being run."""
     if receipt.verdict == "pass":
         return []
+    found = {finding.step for finding in receipt.findings}
     return [
         Told(where=f"step {step.ordinal}, {step.kind or 'no kind'}", what=_TURNED_AWAY[step.result], step=step.ordinal)
         for step in receipt.steps
-        if step.result in _TURNED_AWAY
+        if step.result in _TURNED_AWAY and step.ordinal not in found
     ]
 
 
@@ -130,6 +131,8 @@ def _told(receipt: Receipt, finding: Finding) -> Told:
         what = f"{what}; {_facts(receipt, None if step is None else step.ordinal)}"
     ours = finding.check in {"content", "execution"}
     exit_codes = finding.check == "execution" and expected == "0"
+    if step is not None and finding.check == "execution" and step.refused is not None:
+        what, expected, got = f"was not run: {step.refused.replace('_', ' ')}", None, None
     return Told(
         where="" if step is None else f"step {step.ordinal}, {step.kind or 'no kind'}",
         what=what,

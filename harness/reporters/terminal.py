@@ -29,15 +29,11 @@ _TITLES: dict[str, Verdict] = {
     "Not judged (says nothing about the actor)": "not_judged",
     "Pending": "pending",
 }
-#: Files of a run folder, the first to look at first.
+#: Files of a run folder, the first to look at first; the others are for machines, or this text.
 _FILES = {
     "report.html": "every step, the drawn rules and the path taken; opens offline",
     "receipts.jsonl": "the evidence, one episode a line, in the order of the plan",
     "run.jsonl": "times, model calls and problems",
-    "junit.xml": "for the build server",
-    "summary.md": "for the page of a pull request",
-    "annotations.txt": "for the lines of a pull request on GitHub",
-    "summary.txt": "this text",
 }
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
 
@@ -199,9 +195,12 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
     if view.manifest.state != "complete":
         console.print(Text(f"The run is {view.manifest.state}: what was finished is kept.", style="bold"))
     whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
-    always = {name: about for name, about in _FILES.items() if name.endswith(".jsonl") or name in written}
-    for name, about in always.items():
-        indented(console, f"{name:<16}{about}", 3)
+    for name, about in _FILES.items():
+        if name.endswith(".jsonl") or name in written:
+            indented(console, f"{name:<16}{about}", 3)
+    others = [name for name in written if name not in _FILES]
+    if others:
+        indented(console, f"{'also there':<16}{', '.join(others)}", 3)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         again = shlex.join(["harness", "run", failed.scenario, "--actor", failed.actor.ref, "--keep-workspace"])

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from chat_server import ChatServer, call, serving
+from chat_server import call, serving
 from pages import DOCS, README, REPOSITORY, SCENARIO_PAGES, Typed, blocks, commands, shell_commands
-from pydantic import JsonValue
 
-ADDRESS = "http://127.0.0.1:8000/v1"
-KEY = "sk-made-up-for-the-readme"
+PORT = "8000"
+KEY = "the-key-of-your-model"
 
 #: What differs between two runs that are the same: run ids, seconds, digests, and the folders of the reader.
 VARYING = (
@@ -52,9 +51,14 @@ class Shell:
     states: Path
     code: int = 0
     said: list[str] = field(default_factory=list)
+    job: subprocess.Popen[str] | None = None
 
     def type(self, text: str) -> str:
-        """What the command printed, errors last."""
+        """What the command printed, errors last; of one in the background (the only one), its first line."""
+        if text.rstrip().endswith("&"):
+            return self._start(text.rstrip().removesuffix("&"))
+        if text.strip() == "kill %1":
+            return self._kill()
         state = self.states / f"{len(self.said)}.env"
         kept = f"__code=$?; pwd > '{state}.cwd'; env -0 > '{state}'; exit $__code"
         done = subprocess.run(
@@ -73,6 +77,27 @@ class Shell:
         self.said.append(done.stdout.decode() + done.stderr.decode())
         return self.said[-1]
 
+    def _start(self, text: str) -> str:
+        self.job = subprocess.Popen(
+            ["bash", "-c", f"exec {text}"],  # noqa: S607  (the shell of whoever reads)
+            cwd=self.cwd,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.job.stdout is not None
+        self.said.append(self.job.stdout.readline())
+        self.code = 0
+        return self.said[-1]
+
+    def _kill(self) -> str:
+        assert self.job is not None, "kill: %1: no such job"
+        self.job.terminate()
+        self.said.append(self.job.communicate(timeout=30)[0])
+        self.code = 0
+        return self.said[-1]
+
 
 def make_recipe(target: str) -> str:
     """What ``make TARGET`` types, without the part that makes .venv; a target that is not there is an error."""
@@ -83,12 +108,6 @@ def make_recipe(target: str) -> str:
     return "".join(f"echo '{line}'\n{line}\n" for line in lines)
 
 
-def looks_first(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """A model that looks around before it does anything else."""
-    assert body["model"] == "my-model"
-    return call("ls")
-
-
 class Typing(NamedTuple):
     """README as it was typed: each command, how it ended, what it printed."""
 
@@ -96,7 +115,6 @@ class Typing(NamedTuple):
     codes: list[int]
     printed: list[str]
     shell: Shell
-    server: ChatServer
 
 
 def reader(folder: Path, home: Path) -> Shell:
@@ -110,21 +128,27 @@ def reader(folder: Path, home: Path) -> Shell:
     kept = {name: value for name, value in os.environ.items() if name == "COVERAGE_PROCESS_CONFIG"}
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     own = {"PATH": path, "HARNESS_HOME": str(home), "TMPDIR": str(folder / "tmp"), "HOME": str(folder / "user")}
-    return Shell(folder / "checkout", {**kept, **own, "LANG": "C.UTF-8", "MY_MODEL_KEY": KEY}, folder / "states")
+    return Shell(folder / "checkout", {**kept, **own, "LANG": "C.UTF-8"}, folder / "states")
 
 
 @pytest.fixture(scope="module")
-def typed(plane_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Typing]:
-    """Every command of README, typed one after the other; its model is a server that looks around first."""
+def typed(plane_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Typing:
+    """Every command of README, typed one after the other, with a port that is free."""
     shell = reader(tmp_path_factory.mktemp("readme"), plane_home)
     asked, codes, printed = commands(README), [], []
-    with serving(looks_first) as server:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+    try:
         for one in asked:
             target = re.fullmatch(r"make (\w+)", one.text)
             text = make_recipe(target[1]) if target else one.text
-            printed.append(shell.type(text.replace(ADDRESS, server.url)).replace(server.url, ADDRESS))
+            printed.append(shell.type(text.replace(PORT, port)).replace(port, PORT))
             codes.append(shell.code)
-        yield Typing(asked, codes, printed, shell, server)
+    finally:
+        if shell.job is not None:
+            shell.job.kill()
+            shell.job.communicate()
+    return Typing(asked, codes, printed, shell)
 
 
 @pytest.fixture
@@ -167,9 +191,15 @@ def test_the_readme_quotes_the_receipt_of_its_failing_script(typed: Typing) -> N
 @pytest.mark.slow
 @pytest.mark.plane
 def test_the_readmes_named_model_is_asked_with_its_key_and_settings(typed: Typing) -> None:
-    body, key = typed.server.bodies[-1], typed.server.keys[-1]
+    *_, asks, _ = typed.commands
+    with serving(lambda _: call("ls")) as server:
+        settings = typed.shell.cwd / "harness.toml"
+        text = settings.read_text("utf-8")
+        settings.write_text(re.sub(r'base_url = ".*"', f'base_url = "{server.url}"', text), "utf-8")
+        typed.shell.type(asks.text)
+    body, key = server.bodies[-1], server.keys[-1]
     assert (key, body["temperature"], body["max_tokens"]) == (f"Bearer {KEY}", 0, 1000)
-    assert [said for said in typed.printed if KEY in said] == []
+    assert [said for said in typed.shell.said if KEY in said] == []
 
 
 @pytest.mark.slow
