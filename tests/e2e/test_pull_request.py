@@ -79,7 +79,8 @@ INSTALL, REPLAY, TELL = "Install the control plane, and hold it against its hash
 
 def test_the_steps_are_those_that_are_run_here() -> None:
     assert list(steps()) == ["Install harness", INSTALL, REPLAY, TELL]
-    assert steps()["Install harness"].startswith("python -m pip install behavior-harness==")
+    assert steps()["Install harness"] == 'python -m pip install "$HARNESS"'
+    assert variables()["HARNESS"].startswith("behavior-harness==")
 
 
 def test_the_workflow_replays_and_tells_what_drifted(repository: CommandLine) -> None:
