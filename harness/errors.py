@@ -22,11 +22,13 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
-        └── ControlPlaneError             failed/tool_error; the plane could not be run at all
+        ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
+        └── MachineError                  failed/tool_error/environment; room, descriptors or memory are wanting
 """
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -38,6 +40,7 @@ __all__ = [
     "EpisodeError",
     "HarnessError",
     "InputError",
+    "MachineError",
     "MissingKeyError",
     "NothingSelectedError",
     "PlaneMissingError",
@@ -225,3 +228,16 @@ class SetupRejectedError(EpisodeError):
 
 class ControlPlaneError(EpisodeError):
     """The control plane could not be run at all (not: it answered with an error)."""
+
+
+class MachineError(EpisodeError):
+    """The machine lacks what running takes: room on a disc, descriptors, processes, memory. Nobody's answer."""
+
+    #: The system's numbers that tell of such a want, whoever asked for whatever.
+    NUMBERS: ClassVar[frozenset[int]] = frozenset(
+        (
+            *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG),
+            *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+            *(errno.EIO, errno.ESTALE, errno.ENOLCK),
+        )
+    )

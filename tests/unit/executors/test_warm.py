@@ -264,7 +264,7 @@ def test_hang_and_violent_death_of_a_call_leave_the_server_as_it_was(bench: Benc
     hung = bench.warm.run(bench.command("hang", timeout_s=0.5))
     assert (hung.timed_out, hung.exit_code, hung.stdout.splitlines()[-1]) == (True, None, b"hanging")
     assert bench.warm.run(bench.command("die")).signal == signal.SIGKILL
-    with pytest.raises(ControlPlaneError, match="ended during the call"):
+    with pytest.raises(ControlPlaneError, match="warm control plane ended before"):
         bench.warm.run(bench.command("kill-parent"))
     assert bench.warm.run(bench.command("exit", "5")).exit_code == 5
     assert bench.warm.server_pid == before
@@ -296,7 +296,7 @@ def test_server_that_dies_during_a_call_never_repeats_it(bench: Bench) -> None:
         running = pool.submit(bench.warm.run, bench.command("hang"))
         assert wait_until(lambda: bool(children(pid)))
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(ControlPlaneError, match="ended during the call"):
+        with pytest.raises(ControlPlaneError, match="warm control plane ended before"):
             running.result(10)
     assert bench.fallback.asked == []
 
