@@ -129,11 +129,12 @@ class MissingKeyError(InputError):
 
 
 class PlaneMissingError(InputError):
-    """A control plane that a scenario needs is not installed."""
+    """A control plane that a scenario needs is not installed, or not whole: ``damage`` says what is wrong then."""
 
-    def __init__(self, plane: str, home: Path | str) -> None:
+    def __init__(self, plane: str, home: Path | str, damage: str | None = None) -> None:
         self.plane = plane
-        super().__init__(f"control plane {plane} is not installed under {home}; type: harness plane install {plane}")
+        state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
+        super().__init__(f"control plane {plane} {state}; type: harness plane install {plane}")
 
 
 class ProvisionError(InputError):
