@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import threading
+from pathlib import Path
 
 from cramped import small_files
 from toy import SCENARIO, ReplyActor, Stage, answer, called, completed, said
@@ -217,3 +221,35 @@ def test_a_call_that_was_ended_because_we_were_asked_to_stop_is_cancelled(stage:
 
     played = stage.play(says=says, cancelled=asked.is_set)
     assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+def test_a_read_of_git_runs_nothing_that_the_workspace_names(stage: Stage, tmp_path: Path) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        trap = workspace.roots["project"] / "trap"
+        trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+        trap.chmod(0o755)
+        git = shutil.which("git") or "git"
+        subprocess.run([git, "add", "b.json"], cwd=workspace.roots["project"], check=True)
+        (workspace.roots["project"] / ".git/info").mkdir(exist_ok=True)
+        (workspace.roots["project"] / ".git/info/attributes").write_text("* filter=x\n")
+        os.utime(workspace.roots["project"] / "b.json", (1, 1))
+        with (workspace.roots["project"] / ".git/config").open("a") as file:
+            file.write(f'[core]\n\tfsmonitor = "{trap}"\n[filter "x"]\n\tclean = "{trap}"\n\trequired = true\n')
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("git status --short --branch")), said("Bye.")])
+    stage.play(actor=actor, says=says, change={"workspace": {"git": ["project"]}})
+    assert actor.requests[1].messages[-1].text == "## No commits yet on main\nA  b.json\n?? notes/\n?? trap\n"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_with_more_filters_than_can_be_told_is_not_read(stage: Stage, tmp_path: Path) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        with (workspace.roots["project"] / ".git/config").open("a") as file:
+            file.writelines(f'[filter "x{number}"]\n\tclean = "touch {tmp_path}/ran"\n' for number in range(1000))
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("git status --short --branch")), said("Bye.")])
+    stage.play(actor=actor, says=says, change={"workspace": {"git": ["project"]}})
+    shown = "fatal: the repository has too many filters\n[exit code 128]\n"
+    assert actor.requests[1].messages[-1].text == shown
