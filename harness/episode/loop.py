@@ -62,6 +62,7 @@ def run(
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
             problem=problem or (world.problem if world else None),
+            dropped_observers=journal.dropped,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
