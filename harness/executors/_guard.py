@@ -33,7 +33,7 @@ _NOT_STARTED = 127
 def main(arguments: list[str]) -> int:
     """Run the program to its end or the owner's, then leave nothing of it; 127 where it could not be started."""
     life, program = int(arguments[0]), arguments[1:]
-    _reaping.become_subreaper()
+    reaper = _reaping.become_subreaper()
     bind = _reaping.binder()
     wake, wake_writer = os.pipe()
     for descriptor in (wake, wake_writer):
@@ -51,6 +51,8 @@ def main(arguments: list[str]) -> int:
         os.dup2(quiet, descriptor)
     _until_over(pid, life, wake)
     _reaping.kill_below()
+    if not reaper:  # nothing more is to be found than the program's own group, and the guard is of it
+        os.killpg(0, signal.SIGKILL)
     return 0
 
 
