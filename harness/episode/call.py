@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Literal
 
@@ -25,6 +26,11 @@ from harness.schema.scenario import Strictness
 
 __all__ = ["CALL", "run_one"]
 
+
+#: Signals that no program sends itself by a fault of its own: out of memory, a limit of time or size, a person.
+_FROM_OUTSIDE = frozenset(
+    (signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+)
 
 _CallStep = Callable[[World, CallInHand], CallStop | None]
 
@@ -132,8 +138,15 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
         world.observe_changes(by)
     crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
     if crashed and not hand.observation.timed_out:
-        return _not_run(world, hand, "control_plane", None)
+        return _not_run(world, hand, *_killed(hand.observation.signal))
     return _overdue(world, hand) or _hung(world, hand, by)
+
+
+def _killed(number: int | None) -> tuple[str, str]:
+    """Who ended a control plane that died of a signal, and the line for it."""
+    if number in _FROM_OUTSIDE:
+        return "environment", f"the machine or somebody on it ended the control plane (signal {number})"
+    return "control_plane", f"the control plane died of signal {number}"
 
 
 def _not_run(world: World, hand: CallInHand, detail: str, problem: str | None) -> CallStop:

@@ -54,6 +54,7 @@ def run_call(world: World, plan: CallPlan) -> Observation:
         text=text if ok else text + _trouble(completed),
         exit_code=completed.exit_code,
         timed_out=completed.timed_out,
+        signal=completed.signal,
         answer=json_object(completed.stdout),
         stdout=_channel(completed.stdout_seen, len(completed.stdout)),
         stderr=_channel(completed.stderr_seen, len(completed.stderr)),

@@ -8,6 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import pytest
 from cramped import small_files
 from toy import SCENARIO, ReplyActor, Stage, answer, called, completed, said
 
@@ -86,6 +87,21 @@ def test_a_control_plane_that_crashes_is_never_held_against_the_model(stage: Sta
     played = stage.play(says=says)
     assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
     assert played.receipt.cause == "control_plane"
+
+
+@pytest.mark.parametrize(
+    ("number", "cause"),
+    [(9, "harness"), (24, "harness"), (25, "harness"), (15, "harness"), (11, "control_plane"), (6, "control_plane")],
+)
+def test_a_signal_tells_who_ended_the_plane(stage: Stage, number: int, cause: str) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        return completed("").model_copy(update={"exit_code": None, "signal": number})
+
+    played = stage.play(says=says)
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", cause)
+    assert f"signal {number}" in (played.result.log.problem or "")
 
 
 def test_a_refused_call_keeps_its_kind_and_says_why(stage: Stage) -> None:

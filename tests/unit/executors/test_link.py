@@ -101,8 +101,10 @@ def test_text_that_the_system_cannot_encode_is_refused(link: Link) -> None:
         link.call(odd)
 
 
-#: Starts a daemon in a session of its own with no stream of ours, writes its number, and goes on as it is told.
-STRAY = "setsid setsid sleep 321 >/dev/null 2>&1 </dev/null & echo $! > stray; "
+#: Starts a daemon in a session of its own with no stream of ours, waits until its number is written, and goes on.
+STRAY = (
+    "mkfifo up; setsid sh -c 'echo $$ > stray; echo > up; exec sleep 321' >/dev/null 2>&1 </dev/null & read x < up; "
+)
 
 
 def gone(pid: int) -> bool:
@@ -122,7 +124,7 @@ def gone(pid: int) -> bool:
 def test_what_a_broken_interpreter_started_is_gone_when_it_is_given_up(
     impatient: None, tmp_path: Path, then: str
 ) -> None:
-    script = f"cd {tmp_path}; mkfifo up; {STRAY} {then}"
+    script = f"cd {tmp_path}; {STRAY} {then}"
     with pytest.raises(LinkLostError):
         opened_link("/bin/sh", "-c", script)
     assert gone(int((tmp_path / "stray").read_text()))
