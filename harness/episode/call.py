@@ -131,11 +131,11 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
         return _not_run(world, hand, "environment", str(error))
     except ControlPlaneError as error:
         return _not_run(world, hand, "control_plane" if by == "control_plane" else "environment", str(error))
+    if hand.observation.ran:
+        world.observe_changes(by)
     lacking = world.lacking() if hand.observation.ran and not hand.observation.ok else None
     if lacking is not None:
         return _not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
-    if hand.observation.ran:
-        world.observe_changes(by)
     crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
     if crashed and not hand.observation.timed_out:
         return _not_run(world, hand, *_killed(hand.observation.signal))

@@ -187,10 +187,10 @@ def _value_call(world: World, args: tuple[str, ...]) -> Completed:
     world.record(OpStarted(operation=operation, attempt=1))
     done = world.invoke_plane(args)
     world.record(OpReceipt(operation=operation, attempt=1, status="succeeded" if done.exit_code == 0 else "failed"))
+    world.observe_changes("control_plane")
     lacking = None if done.exit_code == 0 else world.lacking()
     if lacking is not None:
         raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
-    world.observe_changes("control_plane")
     return done
 
 

@@ -171,7 +171,10 @@ FEIGNED = "Traceback (most recent call last):\nOSError: [Errno 28] No space left
 
 
 def fails(workspace: Workspace, args: tuple[str, ...]) -> Completed:
-    return answer(workspace, args) if args == ("greet",) else completed("", 1, stderr=FEIGNED)
+    if args == ("greet",):
+        return answer(workspace, args)
+    (workspace.roots["runtime"] / "log").mkdir(parents=True, exist_ok=True)
+    return completed("", 1, stderr=FEIGNED)
 
 
 def test_a_plane_that_fails_where_there_is_no_room_is_never_held_against_the_model(stage: Stage) -> None:
@@ -179,6 +182,7 @@ def test_a_plane_that_fails_where_there_is_no_room_is_never_held_against_the_mod
         played = stage.play(says=fails)
     assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
     assert (played.receipt.cause, played.receipt.outcome.detail) == ("harness", "environment")
+    assert [finding.code for finding in played.receipt.findings] == ["tool_error"]
     assert "the command failed, and the machine lacks something: a file of 1048576 bytes" in (
         played.result.log.problem or ""
     )
