@@ -27,7 +27,7 @@ from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.workspace import Workspace
 
-__all__ = ["Session", "Shadow", "Tally", "run_episode", "trace_episode"]
+__all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
 
 
 class Tally(Protocol):
