@@ -114,7 +114,7 @@ def _sandbox(which: Which, system: Path) -> Fact:
 
 
 def _home(home: Path) -> Fact:
-    place = next((path for path in (home, *home.parents) if path.exists()), None)
+    place = next((path for path in (home, *home.parents) if os.path.exists(path)), None)  # noqa: PTH110  (never raises)
     if place is not None and place.is_dir() and os.access(place, os.W_OK | os.X_OK):
         return Fact("HARNESS_HOME", "ok", f"{home} ({'exists' if place == home else 'will be made'})")
     return Fact("HARNESS_HOME", "missing", f"{home} cannot be written", "set HARNESS_HOME to a folder of your own")

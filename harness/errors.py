@@ -22,11 +22,13 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
-        └── ControlPlaneError             failed/tool_error; the plane could not be run at all
+        ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
+        └── MachineError                  failed/tool_error/environment; room, descriptors or memory are wanting
 """
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -38,6 +40,7 @@ __all__ = [
     "EpisodeError",
     "HarnessError",
     "InputError",
+    "MachineError",
     "MissingKeyError",
     "NothingSelectedError",
     "PlaneMissingError",
@@ -126,11 +129,12 @@ class MissingKeyError(InputError):
 
 
 class PlaneMissingError(InputError):
-    """A control plane that a scenario needs is not installed."""
+    """A control plane that a scenario needs is not installed, or not whole: ``damage`` says what is wrong then."""
 
-    def __init__(self, plane: str, home: Path | str) -> None:
+    def __init__(self, plane: str, home: Path | str, damage: str | None = None) -> None:
         self.plane = plane
-        super().__init__(f"control plane {plane} is not installed under {home}; type: harness plane install {plane}")
+        state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
+        super().__init__(f"control plane {plane} {state}; type: harness plane install {plane}")
 
 
 class ProvisionError(InputError):
@@ -225,3 +229,16 @@ class SetupRejectedError(EpisodeError):
 
 class ControlPlaneError(EpisodeError):
     """The control plane could not be run at all (not: it answered with an error)."""
+
+
+class MachineError(EpisodeError):
+    """The machine lacks what running takes: room on a disc, descriptors, processes, memory. Nobody's answer."""
+
+    #: The system's numbers that tell of such a want, whoever asked for whatever.
+    NUMBERS: ClassVar[frozenset[int]] = frozenset(
+        (
+            *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG),
+            *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+            *(errno.EIO, errno.ESTALE, errno.ENOLCK),
+        )
+    )

@@ -53,11 +53,20 @@ def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
 
 
 def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
-    found = provision.installed(settings.home)
-    return tuple(
+    found = [
         environment.Fact(name=f"control plane {one.identity.ref}", status="ok", text=str(one.root), hint="")
-        for one in found
-    ) or (
+        for one in provision.installed(settings.home)
+    ]
+    found += [
+        environment.Fact(
+            name=f"control plane {ref}",
+            status="missing",
+            text=f"damaged: {problems[0]}",
+            hint=f"harness plane install {ref}",
+        )
+        for ref, problems in provision.damaged(settings.home).items()
+    ]
+    return tuple(found) or (
         environment.Fact(
             name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
         ),

@@ -9,7 +9,7 @@ import click
 from harness import provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
-from harness.cli.output import say, say_json, table
+from harness.cli.output import note, say, say_json, table
 from harness.errors import CatalogError, NothingSelectedError
 from harness.schema.base import JsonValue
 
@@ -47,7 +47,11 @@ def install(ref: str, wheel: Path | None) -> ExitCode:
 @click.option("--format", "form", type=_FORMAT, default="text", show_default=True, help="How the list is printed.")
 def listing(form: str) -> ExitCode:
     """List the control planes that are installed."""
-    rows = [_row(one) for one in provision.installed(wiring.settings().home)]
+    home = wiring.settings().home
+    rows = [_row(one) for one in provision.installed(home)]
+    broken = provision.damaged(home)
+    for ref in broken:
+        note(f"harness: {ref} is damaged; type: harness plane install {ref}")
     if form == "json":
         say_json({"planes": [dict(row) for row in rows]}, indent=2)
     elif form == "jsonl":
@@ -55,7 +59,7 @@ def listing(form: str) -> ExitCode:
             say_json(row)
     elif rows:
         say(table(("plane", "where"), [(str(row["plane"]), str(row["root"])) for row in rows]))
-    else:
+    elif not broken:
         say("no control plane is installed; type: harness plane install loopx==0.4.8")
     return ExitCode.PASSED
 
@@ -66,13 +70,15 @@ def listing(form: str) -> ExitCode:
 def verify(ref: tuple[str, ...], form: str) -> ExitCode:
     """Hold installed control planes (default: all) against the hashes they were installed with."""
     settings = wiring.settings()
-    known = {one.identity.ref: one for one in provision.installed(settings.home)}
+    whole = {one.identity.ref: one for one in provision.installed(settings.home)}
+    broken = provision.damaged(settings.home)
+    known = (*whole, *broken)
     for asked in ref:
         if asked not in known:
-            raise CatalogError("installed control plane", asked, tuple(known))
+            raise CatalogError("installed control plane", asked, known)
     if not known:
         raise NothingSelectedError("no control plane is installed; type: harness plane install loopx==0.4.8")
-    problems = {name: provision.verify(known[name]) for name in (ref or known)}
+    problems = {name: broken[name] if name in broken else provision.verify(whole[name]) for name in (ref or known)}
     rows: list[dict[str, JsonValue]] = [{"plane": name, "problems": list(found)} for name, found in problems.items()]
     if form == "json":
         say_json({"planes": [dict(row) for row in rows]}, indent=2)

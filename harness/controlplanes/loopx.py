@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from harness.errors import ControlPlaneError
 from harness.ports import Executor
 from harness.provision import InstalledPlane, ensure_layout, packages
 from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
+from harness.workspace import git_environment
 
 __all__ = ["ENVIRONMENT", "MODULE", "NAME", "LoopxPlane", "open_plane"]
 
@@ -29,15 +29,10 @@ _FIXED = {
     "PYTHONSAFEPATH": "1",
     "PYTHONNOUSERSITE": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
-    # Git without the user's or the machine's configuration, asking nobody, and only reading where it only looks.
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
 }
 
 #: The names of all variables that the plane's process gets.
-ENVIRONMENT: tuple[str, ...] = tuple(sorted((*_FIXED, "GIT_CEILING_DIRECTORIES", "HOME", "PATH", "TMPDIR")))
+ENVIRONMENT: tuple[str, ...] = tuple(sorted((*_FIXED, *git_environment(Path("/")), "HOME", "PATH", "TMPDIR")))
 
 
 class LoopxPlane:
@@ -87,10 +82,11 @@ def open_plane(
 def _environment(cwd: Path, process_home: Path, search_path: str) -> dict[str, str]:
     return {
         **_FIXED,
+        # Git without the user's, the machine's or the workspace's programs, asking nobody.
+        **git_environment(cwd),
         "PATH": search_path,
         "HOME": str(process_home),
         "TMPDIR": str(process_home),
-        "GIT_CEILING_DIRECTORIES": str(cwd.parent),
     }
 
 

@@ -23,11 +23,10 @@ def allowed_by(path: str, patterns: Sequence[str], *, directory: bool) -> bool:
 
 
 def measure(world: World) -> tuple[ObservedChange, ...]:
-    """Every difference between the world as it was bound and as it is now.
+    """Every difference between the world as it was bound and as it was last observed.
 
     The writer is whoever was running when the path was last seen to change; ``unknown`` where nothing was.
     """
-    world.observe_changes("unknown")
     rules = world.scenario.boundary
     patterns = {"control_plane": rules.plane_writes, "tool": rules.tool_writes}
     directories = {

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Literal
 
 from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
-from harness.episode.endings import violation
+from harness.episode.endings import machine_ending, violation
 from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.world import World
-from harness.errors import ControlPlaneError
+from harness.errors import ControlPlaneError, MachineError
 from harness.gate import GateStop
 from harness.recording import answer_key
 from harness.schema.base import JsonValue, digest_json, digest_text
@@ -25,6 +26,11 @@ from harness.schema.scenario import Strictness
 
 __all__ = ["CALL", "run_one"]
 
+
+#: Signals that no program sends itself by a fault of its own: out of memory, a limit of time or size, a person.
+_FROM_OUTSIDE = frozenset(
+    (signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+)
 
 _CallStep = Callable[[World, CallInHand], CallStop | None]
 
@@ -102,7 +108,11 @@ def _start(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _execute(world: World, hand: CallInHand) -> CallStop | None:
-    """C12: run it under its bounds; a control plane that cannot be run at all is nobody's answer."""
+    """C12: run it under its bounds; a control plane that cannot be run at all is nobody's answer.
+
+    A program that failed where the machine lacks something is judged by nobody: the want is measured, so nothing that
+    a program prints can feign it.
+    """
     parsed, kind = hand.parsed, hand.kind
     if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
         raise AssertionError(hand.operation)
@@ -117,23 +127,37 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
             hand.observation = run_reads(world, parsed.reads)
         else:
             hand.observation = Observation(ran=False, ok=False, text="", refused="not_executable")
+    except MachineError as error:
+        return _not_run(world, hand, "environment", str(error))
     except ControlPlaneError as error:
-        world.problem = str(error)
-        return _not_run(world, hand, by)
+        return _not_run(world, hand, "control_plane" if by == "control_plane" else "environment", str(error))
     if hand.observation.ran:
         world.observe_changes(by)
+    lacking = world.lacking() if hand.observation.ran and not hand.observation.ok else None
+    if lacking is not None:
+        return _not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
     crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
     if crashed and not hand.observation.timed_out:
-        return _not_run(world, hand, by)
+        return _not_run(world, hand, *_killed(hand.observation.signal))
     return _overdue(world, hand) or _hung(world, hand, by)
 
 
-def _not_run(world: World, hand: CallInHand, by: str) -> CallStop:
-    """A control plane that crashed, or a machine that lacks a program: nobody's answer, and not the actor's fault."""
-    detail = "control_plane" if by == "control_plane" else "environment"
+def _killed(number: int | None) -> tuple[str, str]:
+    """Who ended a control plane that died of a signal, and the line for it."""
+    if number in _FROM_OUTSIDE:
+        return "environment", f"the machine or somebody on it ended the control plane (signal {number})"
+    return "control_plane", f"the control plane died of signal {number}"
+
+
+def _not_run(world: World, hand: CallInHand, detail: str, problem: str | None) -> CallStop:
+    """A control plane that crashed, or a machine that lacks a program: nobody's answer, and not the actor's fault.
+
+    Where we ended it ourselves because somebody asked us to stop, that is the ending.
+    """
+    world.problem = problem
     world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
     ending = Outcome(status="failed", reason="tool_error", detail=detail)
-    return CallStop("error_terminal", "error: the tool could not be run", ending)
+    return CallStop("error_terminal", "error: the tool could not be run", world.bounds.cancellation() or ending)
 
 
 def _overdue(world: World, hand: CallInHand) -> CallStop | None:
@@ -214,6 +238,10 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         )
     )
     if judgement.code is not None:
+        lacking = world.lacking() if kind.is_call and seen.ran else None
+        if lacking is not None:
+            world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
+            return _stop(world, seen, machine_ending())
         _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
         return _stop(world, seen, violation(judgement.code))
     if rules.accepts(world.scenario, frozenset(world.state.facts)):

@@ -7,7 +7,12 @@ from typing import assert_never
 from harness.errors import ProviderError
 from harness.schema.outcome import Outcome
 
-__all__ = ["provider_ending", "violation"]
+__all__ = ["machine_ending", "provider_ending", "violation"]
+
+
+def machine_ending() -> Outcome:
+    """The machine lacked something: room on a disc, descriptors, memory, a program."""
+    return Outcome(status="failed", reason="tool_error", detail="environment")
 
 
 def violation(code: str) -> Outcome:

@@ -12,11 +12,14 @@ from harness.episode.world import World
 from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
 from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
+from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
 __all__ = ["answer_clock", "run_call", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
+#: Longest list of a repository's filters that is told to git, in bytes; its environment is bounded too.
+FILTERS_BYTES = 8192
 
 
 def _text(data: bytes) -> str:
@@ -51,6 +54,7 @@ def run_call(world: World, plan: CallPlan) -> Observation:
         text=text if ok else text + _trouble(completed),
         exit_code=completed.exit_code,
         timed_out=completed.timed_out,
+        signal=completed.signal,
         answer=json_object(completed.stdout),
         stdout=_channel(completed.stdout_seen, len(completed.stdout)),
         stderr=_channel(completed.stderr_seen, len(completed.stderr)),
@@ -66,16 +70,13 @@ def _trouble(completed: Completed) -> str:
     return f"{errors}[exit code {code}]\n"
 
 
-def _environment(world: World) -> dict[str, str]:
+def _environment(world: World, filters: tuple[str, ...] = ()) -> dict[str, str]:
     return {
         "PATH": world.parts.search_path,
         "HOME": str(world.workspace.process_home),
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
+        **git_environment(world.workspace.cwd, filters),
     }
 
 
@@ -86,10 +87,26 @@ def _segment(world: World, segment: Segment) -> Completed:
     if name in known:
         data = known[name].encode("utf-8", "surrogateescape")
         return Completed(exit_code=0, stdout=data, stderr=b"", stdout_seen=len(data), stderr_seen=0)
+    return _git(world, segment.argv) if name == "git" else _run(world, segment.argv, ())
+
+
+def _git(world: World, argv: tuple[str, ...]) -> Completed:
+    """Git with the repository's filters off; where they are too many to be told, it fails as on a broken one."""
+    listed = _run(world, (argv[0], *NAMES_OF_FILTERS), ())
+    names = tuple(dict.fromkeys(_text(listed.stdout).split("\0")[:-1]))
+    if listed.timed_out:
+        return listed
+    if listed.stdout_seen > FILTERS_BYTES or len(listed.stdout) < listed.stdout_seen:
+        said = b"fatal: the repository has too many filters\n"
+        return Completed(exit_code=128, stdout=b"", stderr=said, stdout_seen=0, stderr_seen=len(said))
+    return _run(world, kept_outside(argv), names)
+
+
+def _run(world: World, argv: tuple[str, ...], filters: tuple[str, ...]) -> Completed:
     command = ProcessCommand(
-        argv=segment.argv,
+        argv=argv,
         cwd=str(world.workspace.cwd),
-        env=_environment(world),
+        env=_environment(world, filters),
         timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
         output_bytes=world.scenario.limits.tool_result_bytes + 1,
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from harness.episode.close import close
+from harness.episode.endings import machine_ending
+from harness.episode.latch import Bounds
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
 from harness.episode.world import World
-from harness.errors import ControlPlaneError, SetupRejectedError
+from harness.errors import ControlPlaneError, MachineError, SetupRejectedError
 from harness.journal import Journal, MemorySpool
 from harness.receipt import line
 from harness.schema.outcome import Outcome
@@ -43,12 +45,13 @@ def run(
             try:
                 world = open_world(parts, journal, spool, stack)
                 outcome = _turns(world)
+            except MachineError as error:
+                problem, outcome = str(error), machine_ending()
             except SetupRejectedError as error:
                 problem, by_plane = str(error), error.by_plane
                 outcome = Outcome(status="rejected", reason="setup_rejected")
             except ControlPlaneError as error:
-                problem = str(error)
-                outcome = Outcome(status="failed", reason="tool_error", detail="control_plane")
+                problem, outcome = str(error), _broken(parts)
             receipt = _closed(parts, journal, spool, world, outcome, by_plane=by_plane)
         log = RunLogEntry(
             key=receipt.key,
@@ -59,6 +62,7 @@ def run(
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
             problem=problem or (world.problem if world else None),
+            dropped_observers=journal.dropped,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -80,11 +84,28 @@ def _closed(
     *,
     by_plane: bool,
 ) -> Receipt:
+    outcome = _looked_at(world, outcome) if world else outcome
     journal.append(Closed(outcome=outcome))
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     spool.purge()
     journal.append(Acknowledged(receipt=spool.put(line(receipt).encode("utf-8"))))
     return receipt
+
+
+def _broken(parts: EpisodeParts) -> Outcome:
+    """The control plane could not be run; where we were asked to stop, we may have ended it ourselves."""
+    asked = Bounds(parts.cancelled, parts.clock, 0.0).cancellation()
+    return asked or Outcome(status="failed", reason="tool_error", detail="control_plane")
+
+
+def _looked_at(world: World, outcome: Outcome) -> Outcome:
+    """Observe the world a last time; the outcome changes only where that cannot be done."""
+    try:
+        world.observe_changes("unknown")
+    except MachineError as error:
+        world.problem = world.problem or str(error)
+        return machine_ending()
+    return outcome
 
 
 def _turns(world: World) -> Outcome:

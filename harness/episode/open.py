@@ -9,7 +9,7 @@ from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import SetupRejectedError
+from harness.errors import MachineError, SetupRejectedError
 from harness.journal import Journal, MemorySpool
 from harness.ports import ControlPlane
 from harness.scenario import bind
@@ -20,7 +20,7 @@ from harness.schema.process import Completed
 from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
 from harness.schema.scenario import Scenario
 from harness.schema.tool import ToolSpec
-from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve
+from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve, shortage
 
 __all__ = ["fixed_values", "grammar_contexts", "open_world", "tool_specs", "turn_id"]
 
@@ -74,7 +74,10 @@ def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, Gram
 
 
 def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack: ExitStack) -> World:
-    """Build the world and freeze the definition. Raises SetupRejectedError; ``stack`` undoes what was made."""
+    """Build the world and freeze the definition; ``stack`` undoes what was made.
+
+    Raises SetupRejectedError; MachineError where it is the machine that lacks something.
+    """
     job = parts.job
     raw = job.loaded.scenario
     bounds = Bounds(parts.cancelled, parts.clock, raw.limits.deadline_s)
@@ -104,7 +107,7 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
     populate(workspace, scenario.workspace)
     plane = parts.open_plane(workspace)
     stack.callback(plane.close)
-    _prepare(scenario, plane, journal)
+    _prepare(scenario, plane, journal, workspace)
     fingerprinter = Fingerprinter(placeholders.hide)
     baseline = fingerprinter.take(workspace.root)
     journal.append(FixtureBound(fingerprint=baseline.digest))
@@ -157,7 +160,7 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
     return digest_json(frozen)
 
 
-def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
+def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspace: Workspace) -> None:
     """E7: the steps that only the control plane itself can do."""
     limits = scenario.limits
     for number, step in enumerate(scenario.workspace.prepare):
@@ -167,6 +170,9 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal) -> None:
         done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
         ok = done.exit_code == 0 and not done.timed_out
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
+        lacking = None if ok else shortage(workspace.root)
+        if lacking is not None:
+            raise MachineError(f"prepare step {number} failed, and the machine lacks something: {lacking}")
         if not ok:
             how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
             problem = f"workspace.prepare[{number}]: the control plane's call failed ({how})"
@@ -182,6 +188,9 @@ def _value_call(world: World, args: tuple[str, ...]) -> Completed:
     done = world.invoke_plane(args)
     world.record(OpReceipt(operation=operation, attempt=1, status="succeeded" if done.exit_code == 0 else "failed"))
     world.observe_changes("control_plane")
+    lacking = None if done.exit_code == 0 else world.lacking()
+    if lacking is not None:
+        raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
     return done
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
+from harness.errors import MachineError
 from harness.journal import EpisodeState, Journal, MemorySpool
 from harness.ports import ControlPlane
 from harness.rules import RuleState
@@ -21,7 +22,7 @@ from harness.schema.run import AttemptRow
 from harness.schema.scenario import CommandTool, Scenario
 from harness.schema.tool import ToolSpec
 from harness.schema.trace import TraceStep
-from harness.workspace import Fingerprinter, Placeholders, Workspace, diff
+from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
 __all__ = ["World"]
 
@@ -89,6 +90,10 @@ class World:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started
 
+    def lacking(self) -> str | None:
+        """What the machine lacks now for a program to work in this workspace; asked after one failed."""
+        return shortage(self.workspace.root)
+
     def observe_changes(self, by: str) -> None:
         """Measure the workspace again and note who changed what since the last look."""
         now = self.fingerprinter.take(self.workspace.root)
@@ -97,12 +102,14 @@ class World:
         self.latest = now
 
     def file_text(self, path: str) -> str | None:
-        """The text of a workspace file (``root/path``), None where it cannot be read."""
+        """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""
         root, _, rest = path.partition("/")
         folder = self.workspace.roots.get(root)
         if folder is None:
             return None
         try:
             return (folder / rest).read_text(encoding="utf-8")
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in MachineError.NUMBERS:
+                raise MachineError(f"{path} cannot be read: {error.strerror}") from error
             return None

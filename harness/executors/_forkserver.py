@@ -13,7 +13,8 @@ ends, supervisors read the end of the ``life`` pipe; each then kills what is bel
 A frame is two big-endian 32-bit lengths, a JSON header and a body. Request header: ``id``, ``argv``, ``cwd``, ``env``
 (texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``. Answer header: ``id``, ``status`` (wait status, or
 null after a time-out), ``timed_out``, ``out``, ``err`` (lengths in the body), ``out_seen``, ``err_seen``, ``note``
-(what the worker told: ``problem`` or ``learned``), or ``lost`` where the supervisor itself was killed.
+(what the worker told: ``problem`` or ``learned``), or ``lost`` where the supervisor itself was killed, or ``problem``
+alone where the machine lacked what a supervisor needs. A ``problem`` is the step and the system's number.
 """
 
 from __future__ import annotations
@@ -92,20 +93,36 @@ class Server:
         return bool(data)
 
     def _fork(self, request: _supervise.Request) -> None:
-        reader, writer = os.pipe()
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        pid = os.fork()
+        ends: tuple[int, ...] = ()
+        try:
+            ends = reader, writer = os.pipe()
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            pid = os.fork()
+        except OSError as error:
+            for descriptor in ends:
+                os.close(descriptor)
+            _frames.write_all(self._answers, _unable(request, error))
+            return
         if pid == 0:
-            try:
-                for descriptor in (self._alive, self._requests, self._answers, reader, *self._running):
-                    os.close(descriptor)
-                _frames.write_all(writer, _supervise.Supervisor(request, self._life).run(self._worker))
-            finally:
-                os._exit(0)
+            self._become_supervisor(request, reader, writer)
         os.close(writer)
         self._running[reader] = (request.id, pid, bytearray())
         self._poll.register(reader, select.POLLIN)
+
+    def _become_supervisor(self, request: _supervise.Request, reader: int, writer: int) -> None:
+        """What the fork does; does not return."""
+        try:
+            for descriptor in (self._alive, self._requests, self._answers, reader, *self._running):
+                os.close(descriptor)
+            try:
+                answer = _supervise.Supervisor(request, self._life).run(self._worker)
+            except OSError as error:
+                _reaping.kill_below()
+                answer = _unable(request, error)
+            _frames.write_all(writer, answer)
+        finally:
+            os._exit(0)
 
     def _collect(self, descriptor: int) -> None:
         number, pid, buffer = self._running[descriptor]
@@ -123,11 +140,16 @@ class Server:
             _reaping.kill_below(frozenset(other for _, other, _ in self._running.values()))
             answer = _frames.frame({"id": number, "lost": True})
         else:
-            note = json.loads(taken[0])["note"]
+            note = json.loads(taken[0]).get("note", {})
             if self._learn is not None and note.get("learned"):
                 answer = _frames.frame({**json.loads(taken[0]), "note": self._learn(note["learned"])}, taken[1])
         _reaping.reap()
         _frames.write_all(self._answers, answer)
+
+
+def _unable(request: _supervise.Request, error: OSError) -> bytes:
+    """The answer where the machine lacked what it takes to run anything."""
+    return _frames.frame({"id": request.id, "problem": ["be run", str(error.errno or 0)]})
 
 
 def take_streams() -> tuple[int, int]:
@@ -145,11 +167,11 @@ def main(arguments: list[str]) -> int:
     requests, answers = take_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reaping.become_subreaper()
-    hello: _frames.Header = {"ready": True}
+    hello: _frames.Header = {"ready": True, "pid": os.getpid()}
     worker, learn = _supervise.execute, None
     if arguments:
         prepared = load_beside("_preload").prepare(json.loads(arguments[0]), str(Path(__file__).parent))
-        worker, learn, hello = prepared.work, prepared.learn, prepared.hello
+        worker, learn, hello = prepared.work, prepared.learn, {**hello, **prepared.hello}
     _frames.write_all(answers, _frames.frame(hello))
     server = Server(requests, answers, worker, learn)
     try:

@@ -14,6 +14,8 @@ Texts = list[str]
 Header = dict[str, "str | int | float | bool | Texts | dict[str, str] | dict[str, Texts] | None"]
 
 _LENGTHS = struct.Struct(">II")
+#: Bytes of one frame; the largest true one holds two streams of 16 MiB and a note of 1 MiB.
+LARGEST = 1 << 26
 
 
 def frame(header: Header, body: bytes = b"") -> bytes:
@@ -23,11 +25,16 @@ def frame(header: Header, body: bytes = b"") -> bytes:
 
 
 def split(buffer: bytearray) -> tuple[bytes, bytes] | None:
-    """Take the first whole frame out of ``buffer``: header and body, or None where it is not all there yet."""
+    """Take the first whole frame out of ``buffer``: header and body, or None where it is not all there yet.
+
+    Raises ValueError where the lengths are those of no frame.
+    """
     if len(buffer) < _LENGTHS.size:
         return None
     head, body = _LENGTHS.unpack_from(buffer)
     end = _LENGTHS.size + head + body
+    if end > LARGEST:
+        raise ValueError(end)
     if len(buffer) < end:
         return None
     taken = bytes(buffer[_LENGTHS.size : end])

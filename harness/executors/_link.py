@@ -6,19 +6,23 @@ import itertools
 import json
 import os
 import queue
-import signal
 import subprocess
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-from harness.errors import ControlPlaneError
-from harness.executors._frames import Header, frame, split
-from harness.schema.process import Completed, ProcessCommand
+from harness.errors import ControlPlaneError, MachineError
+from harness.executors._frames import split
+from harness.executors._wire import Answer, read_answer, request
+from harness.schema.process import ProcessCommand
 
-__all__ = ["Answer", "Link", "LinkLostError"]
+__all__ = ["Link", "LinkLostError"]
 
-_SCRIPT = Path(__file__).with_name("_forkserver.py")
+_GUARD, _SERVER = (Path(__file__).with_name(name) for name in ("_guard.py", "_forkserver.py"))
+#: The guard's interpreter is ours and sees nothing of the plane's.
+_OURS = (sys.executable, "-I", "-S", str(_GUARD))
 _CHUNK = 65536
 #: Seconds: for a server to be ready, and beyond a command's own bound before the server counts as hung.
 _READY_S, _HUNG_S = 30.0, 30.0
@@ -26,29 +30,49 @@ _END_S = 10.0
 #: Seconds for the reader to see the end of a server that has ended.
 _HELD_S = 2.0
 
-#: Header and body; None where the server ended.
-Answer = tuple[dict[str, object], bytes]
-
 
 class LinkLostError(Exception):
-    """The server is not there; ``delivered`` says whether the command may have been started."""
+    """The server is not there; ``delivered`` says whether the command may have been started.
 
-    def __init__(self, *, delivered: bool) -> None:
-        self.delivered = delivered
-        super().__init__("the process server ended")
+    ``reason`` completes "the process that runs commands ...".
+    """
+
+    def __init__(self, *, delivered: bool, reason: str = "ended before the command did") -> None:
+        self.delivered, self.reason = delivered, reason
+        super().__init__(reason)
 
 
 class Link:
-    """One running server. Raises LinkLostError where it does not come up, with ``problem`` as it told it."""
+    """One running server, below a guard that leaves nothing of it: see ``_guard``.
+
+    ``wait_ready`` comes before the first ``call``; ``stop`` may be called at any time, from any thread and from a
+    signal's handler. Raises MachineError or ControlPlaneError where nothing can be started.
+    """
 
     def __init__(self, interpreter: tuple[str, ...], env: dict[str, str] | None, spec: dict[str, str] | None) -> None:
-        arguments = [*interpreter, str(_SCRIPT), *([json.dumps(spec)] if spec else [])]
+        arguments = [*_OURS, "", *interpreter, str(_SERVER), *([json.dumps(spec)] if spec else [])]
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._waiting: dict[int, queue.SimpleQueue[Answer | None]] = {}
         self._alive = True
-        hello: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        self._waiting[0] = hello
+        self._broken = False
+        self._hello: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
+        self._waiting[0] = self._hello
+        self._server_pid = 0
+        self.hello: dict[str, object] = {}
+        try:
+            self._start(arguments, env)
+        except OSError as error:
+            said = f"cannot start {interpreter[0]}: {os.strerror(error.errno or 0)}"
+            raise (MachineError if error.errno in MachineError.NUMBERS else ControlPlaneError)(said) from None
+        self._reader = threading.Thread(target=self._read, name="harness-link", daemon=True)
+        self._reader.start()
+
+    def _start(self, arguments: list[str], env: dict[str, str] | None) -> None:
+        life, alive = os.pipe()
+        arguments[len(_OURS)] = str(life)
+        #: Taken out by whoever closes it, so that nobody closes another's descriptor.
+        self._life = [alive]
         try:
             self._process = subprocess.Popen(
                 arguments,
@@ -59,20 +83,27 @@ class Link:
                 env=env,
                 start_new_session=True,
                 bufsize=0,
+                pass_fds=(life,),
             )
-        except OSError as error:
-            raise ControlPlaneError(f"cannot start {arguments[0]}: {os.strerror(error.errno or 0)}") from None
-        self._reader = threading.Thread(target=self._read, name="harness-link", daemon=True)
-        self._reader.start()
+        except OSError:
+            self.stop()
+            raise
+        finally:
+            os.close(life)
+
+    def wait_ready(self) -> None:
+        """Wait for the server's first word. Raises LinkLostError where it does not come; the link is closed then."""
         try:
-            answer = hello.get(timeout=_READY_S)
+            answer = self._hello.get(timeout=_READY_S)
         except queue.Empty:
             answer = None
         if answer is None:
-            self._kill()
+            self.stop()
             self.close()
-            raise LinkLostError(delivered=False)
+            raise LinkLostError(delivered=False, reason=self._reason("did not come up"))
         self.hello = answer[0]
+        pid = self.hello.get("pid")
+        self._server_pid = pid if isinstance(pid, int) else 0
 
     @property
     def alive(self) -> bool:
@@ -81,14 +112,19 @@ class Link:
 
     @property
     def pid(self) -> int:
-        """The server's process id."""
-        return self._process.pid
+        """The server's process id; its guard's where it told none."""
+        return self._server_pid or self._process.pid
+
+    def stop(self) -> None:
+        """Let the guard kill everything now; returns at once. Whoever waits for an answer gets LinkLostError."""
+        with suppress(IndexError):
+            os.close(self._life.pop())
 
     def call(self, command: ProcessCommand) -> Answer:
         """Run one command to its end. Raises LinkLostError; ControlPlaneError for what no process can be given."""
         box: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
         number = next(self._ids)
-        data = frame(_header(number, command))
+        data = request(number, command)
         with self._lock:
             if not self._alive:
                 raise LinkLostError(delivered=False)
@@ -103,10 +139,10 @@ class Link:
         try:
             answer = box.get(timeout=command.timeout_s + _HUNG_S)
         except queue.Empty:
-            self._kill()
-            raise LinkLostError(delivered=True) from None
+            self.stop()
+            raise LinkLostError(delivered=True, reason="did not answer in time") from None
         if answer is None or answer[0].get("lost"):
-            raise LinkLostError(delivered=True)
+            raise LinkLostError(delivered=True, reason=self._reason())
         return answer
 
     def close(self) -> None:
@@ -116,13 +152,22 @@ class Link:
             if stdin is not None and not stdin.closed:
                 with suppress(BrokenPipeError):
                     stdin.close()
-        try:
-            self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            self._kill()
-            self._process.wait()
-        # what the server started may hold the pipe: nobody waits for that
+        for bound in (_END_S, _END_S, None):
+            try:
+                self._process.wait(bound)
+                break
+            except subprocess.TimeoutExpired:
+                # first what the guard does for us; a guard that somebody stopped takes the server with it
+                if self._life:
+                    self.stop()
+                else:
+                    self._process.kill()
+        self.stop()
+        # what escaped a guard that was killed may hold the pipe: nobody waits for that
         self._reader.join(_HELD_S)
+
+    def _reason(self, plainly: str = "ended before the command did") -> str:
+        return "sent something that is no answer" if self._broken else plainly
 
     def _send(self, data: bytes) -> None:
         if self._process.stdin is None or self._process.stdin.closed:
@@ -131,23 +176,15 @@ class Link:
         while view:
             view = view[self._process.stdin.write(view) or 0 :]
 
-    def _kill(self) -> None:
-        """The server and all of its session that has not left it."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-
     def _read(self) -> None:
         """Hand out answers until the server's end; then everyone who waits is told."""
-        source, buffer = self._process.stdout, bytearray()
-        while source is not None and (data := source.read(_CHUNK)):
-            buffer += data
-            while (taken := split(buffer)) is not None:
-                header: dict[str, object] = json.loads(taken[0])
-                number = header.get("id", 0)
-                box = self._waiting.pop(number if isinstance(number, int) else 0, None)
-                if box is not None:
-                    box.put((header, taken[1]))
+        source = self._process.stdout
         if source is not None:
+            try:
+                self._hand_out(source)
+            except ValueError:
+                self._broken = True
+                self.stop()
             source.close()
         with self._lock:
             self._alive = False
@@ -156,53 +193,16 @@ class Link:
         for box in left:
             box.put(None)
 
-
-def completed(answer: Answer) -> Completed:
-    """The answer as a value. Raises ControlPlaneError where the program could not be started."""
-    header, body = answer
-    note = header["note"]
-    problem = note.get("problem") if isinstance(note, dict) else None
-    if isinstance(problem, list):
-        step, reason = problem
-        raise ControlPlaneError(f"the command could not {step}: {reason}")
-    status, out = _number(header["status"]), _number(header["out"]) or 0
-    timed_out = bool(header["timed_out"])
-    ended = status if status is not None and not timed_out else None
-    signalled = os.WTERMSIG(ended) if ended is not None and os.WIFSIGNALED(ended) else None
-    return Completed(
-        exit_code=os.WEXITSTATUS(ended) if ended is not None and signalled is None else None,
-        signal=signalled,
-        timed_out=timed_out,
-        stdout=body[:out],
-        stderr=body[out:],
-        stdout_seen=_number(header["out_seen"]) or 0,
-        stderr_seen=_number(header["err_seen"]) or 0,
-    )
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _header(number: int, command: ProcessCommand) -> Header:
-    """The command for the wire. Raises ControlPlaneError for texts that no process can be given."""
-    names = [name for name in command.env if not name or "=" in name]
-    if names:
-        raise ControlPlaneError("an environment variable of the command has an empty name or '=' in its name")
-    return {
-        "id": number,
-        "argv": [_wire("an argument", text) for text in command.argv],
-        "cwd": _wire("the directory", command.cwd),
-        "env": {_wire("a name", name): _wire("a value", value) for name, value in command.env.items()},
-        "timeout_s": command.timeout_s,
-        "output_bytes": command.output_bytes,
-    }
-
-
-def _wire(what: str, text: str) -> str:
-    if "\0" in text:
-        raise ControlPlaneError(f"{what} of the command holds a NUL character, which no process can be given")
-    try:
-        return os.fsencode(text).decode("latin-1")
-    except UnicodeEncodeError:
-        raise ControlPlaneError(f"{what} of the command cannot be encoded as UTF-8") from None
+    def _hand_out(self, source: IO[bytes]) -> None:
+        """Raises ValueError at the first frame that is none."""
+        buffer = bytearray()
+        while data := source.read(_CHUNK):
+            buffer += data
+            while (taken := split(buffer)) is not None:
+                answer = read_answer(*taken)
+                number = answer[0].get("id", 0)
+                if not isinstance(number, int):
+                    raise ValueError(type(number))  # noqa: TRY004  (one kind of error for every bad frame)
+                box = self._waiting.pop(number, None)
+                if box is not None:
+                    box.put(answer)

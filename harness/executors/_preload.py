@@ -122,7 +122,7 @@ class Prepared:
         try:
             os.chdir(request.cwd)
         except OSError as error:
-            self._tell(note, {"problem": ["enter the directory", os.strerror(error.errno or 0)]})
+            sys.modules["_supervise"].tell_problem(note, "enter the directory", error)
             os._exit(127)
         before = set(sys.modules)
         os.environb.clear()

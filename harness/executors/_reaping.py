@@ -6,23 +6,40 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 _KILL_S = 5.0
-_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
+_DEATH_SIGNAL, _SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
 
 
 def become_subreaper() -> bool:
     """Let orphans below this process become its children; False where the system has no such thing."""
+    control = _prctl()
+    return control is not None and control(_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def binder() -> Callable[[], None]:
+    """To be called in a fork: from then on it is killed when the thread that forked it ends; may do nothing."""
+    control = _prctl()
+    return (lambda: None) if control is None else lambda: _bound(control)
+
+
+def _bound(control: Callable[[int, int, int, int, int], int]) -> None:
+    control(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
+def _prctl() -> Callable[[int, int, int, int, int], int] | None:
     if not sys.platform.startswith("linux"):
-        return False
+        return None
     try:
         import ctypes  # noqa: PLC0415  (absent from some interpreters; loaded before the first fork)
 
-        return bool(ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0) == 0)
+        found: Callable[[int, int, int, int, int], int] = ctypes.CDLL(None).prctl
     except (ImportError, OSError, AttributeError):
-        return False
+        return None
+    return found
 
 
 def descendants(root: int) -> list[int]:

@@ -24,8 +24,10 @@ Worker = Callable[["Request", int], None]
 
 _CHUNK = 65536
 _NOTE_BYTES = 1_048_576
-#: Far from the descriptors that a program counts on getting first.
+#: Far from the descriptors that a program counts on getting first, where the limit of open files allows.
 _NOTE_FD = 200
+#: Open files where the system sets no limit.
+_SOME_LIMIT = 65536
 
 
 class Request:
@@ -143,12 +145,24 @@ def _enter(worker: Worker, request: Request, out: int, err: int, note: int) -> N
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.dup2(out, 1)
         os.dup2(err, 2)
-        os.dup2(note, _NOTE_FD, inheritable=False)
-        os.closerange(3, _NOTE_FD)
-        os.closerange(_NOTE_FD + 1, os.sysconf("SC_OPEN_MAX"))
-        worker(request, _NOTE_FD)
+        limit = os.sysconf("SC_OPEN_MAX")
+        limit = limit if limit > 0 else _SOME_LIMIT
+        place = min(_NOTE_FD, limit - 1)
+        if place != note:
+            os.dup2(note, place, inheritable=False)
+        note = place
+        os.closerange(3, place)
+        os.closerange(place + 1, limit)
+        worker(request, note)
+    except OSError as error:
+        tell_problem(note, "be prepared", error)
     finally:
         os._exit(70)
+
+
+def tell_problem(note: int, step: str, error: OSError) -> None:
+    """Say in the note what could not be done, and the system's number for why."""
+    _frames.write_all(note, json.dumps({"problem": [step, str(error.errno or 0)]}).encode("ascii"))
 
 
 def execute(request: Request, note: int) -> None:
@@ -161,5 +175,5 @@ def execute(request: Request, note: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         os.execvpe(request.argv[0], request.argv, request.env)  # noqa: S606  (never a shell)
     except OSError as error:
-        _frames.write_all(note, json.dumps({"problem": [step, os.strerror(error.errno or 0)]}).encode("ascii"))
+        tell_problem(note, step, error)
         os._exit(127)

@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.errors import ControlPlaneError
-from harness.executors._link import Link, LinkLostError, completed
+from harness.executors._link import Link, LinkLostError
+from harness.executors._wire import completed
 from harness.schema.process import Completed, ProcessCommand
 
 __all__ = ["ProcessExecutor"]
@@ -29,17 +30,27 @@ class ProcessExecutor:
         self._plane_time = plane_time
         self._lock = threading.Lock()
         self._link: Link | None = None
+        self._stopped = threading.Event()
 
     def run(self, command: ProcessCommand) -> Completed:
-        """Run to the end or the bound. Raises ControlPlaneError where nothing could be started."""
+        """Run to the end or the bound. Raises ControlPlaneError or MachineError where nothing could be started."""
         command = self._timed(command)
+        reason = ""
         for _ in range(2):
             try:
                 return completed(self._server().call(command))
             except LinkLostError as lost:
+                reason = lost.reason
                 if lost.delivered:
                     break
-        raise ControlPlaneError("the process that runs commands ended before the command did")
+        raise ControlPlaneError(f"the process that runs commands {reason}")
+
+    def stop(self) -> None:
+        """End what runs now and start nothing more: a ``run`` then raises ControlPlaneError. Safe in a handler."""
+        self._stopped.set()
+        link = self._link
+        if link is not None:
+            link.stop()
 
     def close(self) -> None:
         """End whatever is still alive; idempotent. A later ``run`` starts anew."""
@@ -53,8 +64,13 @@ class ProcessExecutor:
             if self._link is not None and not self._link.alive:
                 self._link.close()
                 self._link = None
+            if self._stopped.is_set():
+                raise ControlPlaneError("the run was stopped before the command could run")
             if self._link is None:
                 self._link = Link((sys.executable, "-I", "-S"), None, None)
+                if self._stopped.is_set():  # while it was made
+                    self._link.stop()
+                self._link.wait_ready()
             return self._link
 
     def _timed(self, command: ProcessCommand) -> ProcessCommand:

@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.errors import ControlPlaneError
-from harness.executors._link import Answer, Link, LinkLostError, completed
+from harness.executors._link import Link, LinkLostError
+from harness.executors._wire import Answer, completed
 from harness.ports import Executor
 from harness.schema.process import Completed, ProcessCommand
 
@@ -68,6 +69,7 @@ class WarmExecutor:
         self._reads: frozenset[str] = frozenset()
         self._warm, self._cold, self._deaths, self._restarts = 0, 0, 0, 0
         self._usable = True
+        self._stopped = threading.Event()
 
     @property
     def counts(self) -> WarmCounts:
@@ -81,14 +83,14 @@ class WarmExecutor:
         return link.pid if link is not None and link.alive else None
 
     def run(self, command: ProcessCommand) -> Completed:
-        """Run to the end or the bound. Raises ControlPlaneError where nothing could be started."""
+        """Run to the end or the bound. Raises ControlPlaneError or MachineError where nothing could be started."""
         link = self._ready(command) if command.argv[:3] == self._prefix else None
         while link is not None:
             try:
                 answer = link.call(command)
             except LinkLostError as lost:
                 if lost.delivered:
-                    raise ControlPlaneError("the warm control plane ended during the call") from None
+                    raise ControlPlaneError(f"the warm control plane {lost.reason}") from None
                 link = self._ready(command)
             else:
                 self._learned(answer)
@@ -96,6 +98,13 @@ class WarmExecutor:
         with self._lock:
             self._cold += 1
         return self._fallback.run(command)
+
+    def stop(self) -> None:
+        """End what runs now, a server that is starting too, and start nothing more. Safe in a signal's handler."""
+        self._stopped.set()
+        link = self._link
+        if link is not None:
+            link.stop()
 
     def close(self) -> None:
         """End the server and what it runs; idempotent. A later ``run`` starts anew."""
@@ -111,6 +120,8 @@ class WarmExecutor:
                 self._link.close()
                 self._link = None
                 self._deaths += 1
+            if self._stopped.is_set():
+                raise ControlPlaneError("the run was stopped before the command could run")
             if self._link is None and self._usable and self._deaths <= _RESTARTS and "HOME" in command.env:
                 self._start(command.env)
             return self._link if self._link is not None and self._serves(command.env) else None
@@ -120,8 +131,11 @@ class WarmExecutor:
         self._env = {**env, "HOME": _HOME}
         try:
             self._link = Link(self._prefix[:1], self._env, self._spec)
+            if self._stopped.is_set():  # while it was made
+                self._link.stop()
+            self._link.wait_ready()
         except (LinkLostError, ControlPlaneError):
-            self._usable = False
+            self._link, self._usable = None, False
             return
         self._note_reads(self._link.hello.get("reads"))
 

@@ -23,13 +23,14 @@ class Journal:
     """Append-only. ``state`` is always the fold of ``records``; nothing else is remembered.
 
     ``observers`` are shown each record after it was appended; they cannot change a decision, and one that raises
-    stops being asked (its failure is the observer's, never the episode's).
+    stops being asked (its failure is the observer's, never the episode's). ``dropped`` tells of those.
     """
 
     def __init__(self, observers: Sequence[Callable[[Record], None]] = ()) -> None:
         self._records: list[Record] = []
         self._state = EpisodeState()
         self._observers = list(observers)
+        self._dropped: list[str] = []
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -40,6 +41,11 @@ class Journal:
     def state(self) -> EpisodeState:
         """The fold of all records so far."""
         return self._state
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """A line for each observer that raised: at which record, and what kind of error; nothing that it said."""
+        return tuple(self._dropped)
 
     def append(self, payload: Payload) -> Record:
         """Add one record; returns it with its place in the chain."""
@@ -55,8 +61,11 @@ class Journal:
         for observer in tuple(self._observers):
             try:
                 observer(record)
-            except Exception:  # noqa: BLE001  (telemetry never changes decisions: runner specification 2.16 no. 110)
+            except Exception as error:  # noqa: BLE001  (telemetry never decides: runner specification 2.16 no. 110)
                 self._observers.remove(observer)
+                self._dropped.append(
+                    f"an observer was dropped at record {record.seq}: it raised {type(error).__name__}"
+                )
         return record
 
 

@@ -1,12 +1,14 @@
 """Installs control planes, each in a directory of its own, pinned by version and wheel hash."""
 
-from harness.provision.inspection import ensure_layout, find, installed, packages, verify
+from harness.provision.inspection import damage, damaged, ensure_layout, find, installed, packages, verify
 from harness.provision.installation import install
 from harness.provision.plane import KNOWN, InstalledPlane, parse_ref
 
 __all__ = [
     "KNOWN",
     "InstalledPlane",
+    "damage",
+    "damaged",
     "ensure_layout",
     "find",
     "install",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from harness.errors import ProvisionError
 from harness.provision.plane import KNOWN
-from harness.provision.wheel import file_sha256, read_wheel
+from harness.provision.wheel import check, file_sha256, read_wheel
 
-__all__ = ["obtain"]
+__all__ = ["obtain", "pin", "pinned"]
 
 _PIP = ("-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check")
 _PATIENCE = ("--timeout", "15", "--retries", "1")
@@ -21,16 +21,17 @@ _LIMIT_S = 600.0
 def obtain(name: str, version: str, *, home: Path, wheel: Path | None) -> Path:
     """The wheel's place below ``home``, its hash checked. Call it with the installation's lock held.
 
-    ``wheel`` is a file to take it from. Raises ProvisionError where there is none or it is another one.
+    ``wheel`` is a file to take it from. A version that was never seen is not pinned here: see ``pin``. Raises
+    ProvisionError where there is no wheel or it is another one.
     """
     folder = home / "wheels"
     folder.mkdir(parents=True, exist_ok=True)
     if wheel is not None:
-        return _keep(wheel, name, version, folder)
+        return _keep(wheel, name, version, home)
     for kept in sorted(folder.glob(f"{name}-{version}-*.whl")):
-        if file_sha256(kept) == _pinned(name, version, folder):
+        if _is_usable(kept, pinned(name, version, home)):
             return kept
-        kept.unlink()
+        _discard(kept)
     part = folder / f".{name}-{version}.part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
@@ -39,44 +40,70 @@ def obtain(name: str, version: str, *, home: Path, wheel: Path | None) -> Path:
         files = sorted(part.glob("*.whl"))
         if len(files) != 1:
             raise ProvisionError(f"pip did not deliver one wheel for {name}=={version}; give one with --from WHEEL")
-        return _keep(files[0], name, version, folder)
+        return _keep(files[0], name, version, home)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _pin_file(name: str, version: str, folder: Path) -> Path:
-    return folder / f"{name}-{version}.sha256"
+def pin(name: str, version: str, home: Path, sha256: str) -> None:
+    """From now on this version's wheel must have this hash: to be called once it was installed and is whole."""
+    if pinned(name, version, home) is None:
+        part = _pin_file(name, version, home).with_suffix(".part")
+        part.write_text(sha256 + "\n", "ascii")
+        part.replace(_pin_file(name, version, home))
 
 
-def _pinned(name: str, version: str, folder: Path) -> str | None:
-    """The hash that this version's wheel must have; None where it has never been seen."""
+def _pin_file(name: str, version: str, home: Path) -> Path:
+    return home / "wheels" / f"{name}-{version}.sha256"
+
+
+def _is_usable(kept: Path, expected: str | None) -> bool:
+    """Whether a kept wheel is the pinned one; whether it is whole, where none was pinned yet."""
+    if expected is not None:
+        return kept.is_file() and file_sha256(kept) == expected
+    try:
+        check(kept)
+    except ProvisionError:
+        return False
+    return True
+
+
+def _discard(kept: Path) -> None:
+    if kept.is_dir() and not kept.is_symlink():
+        shutil.rmtree(kept)
+    else:
+        kept.unlink()
+
+
+def pinned(name: str, version: str, home: Path) -> str | None:
+    """The hash that this version's wheel must have; None where none was ever installed."""
     known = KNOWN.get(name, {}).get(version)
     if known is not None:
         return known
     try:
-        return _pin_file(name, version, folder).read_text("ascii").strip() or None
-    except OSError:
+        return _pin_file(name, version, home).read_text("ascii").strip() or None
+    except (OSError, ValueError):
         return None
 
 
-def _keep(wheel: Path, name: str, version: str, folder: Path) -> Path:
+def _keep(wheel: Path, name: str, version: str, home: Path) -> Path:
     """Check a wheel and put it in place, all at once."""
     facts = read_wheel(wheel)
     if (facts.name.lower().replace("_", "-"), facts.version) != (name, version):
         raise ProvisionError(f"{wheel.name} is {facts.name}=={facts.version}, not {name}=={version}")
-    pinned = _pinned(name, version, folder)
-    if pinned is not None and facts.sha256 != pinned:
+    expected = pinned(name, version, home)
+    if expected is not None and facts.sha256 != expected:
         raise ProvisionError(
-            f"{wheel.name} has the hash {facts.sha256[:12]}..., but {name}=={version} is pinned to {pinned[:12]}...; "
+            f"{wheel.name} has the hash {facts.sha256[:12]}..., but {name}=={version} is pinned to {expected[:12]}...; "
             "do not use this file"
         )
+    check(wheel)
+    folder = home / "wheels"
     target = folder / wheel.name
     if not target.name.startswith(f"{name}-{version}-") or target.suffix != ".whl":
         target = folder / f"{name}-{version}-py3-none-any.whl"
     part = folder / f".{target.name}.part"
     shutil.copyfile(wheel, part)
-    if pinned is None:
-        _pin_file(name, version, folder).write_text(facts.sha256 + "\n", "ascii")
     part.replace(target)
     return target
 

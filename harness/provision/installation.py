@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import venv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import ProvisionError
-from harness.provision.fetching import obtain
+from harness.provision.fetching import obtain, pin, pinned
 from harness.provision.inspection import Marker, ensure_layout, find, packages, tree_digest, verify, write_marker
 from harness.provision.plane import VENV, InstalledPlane, parse_ref, plane_root
 from harness.provision.wheel import file_sha256, unpack
@@ -26,39 +26,86 @@ _COMPILE_LIMIT_S = 300.0
 def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
     """Install ``NAME==VERSION`` below ``home``, from ``wheel`` where given; what is there and whole is left alone.
 
-    The wheel is kept in ``home/wheels``, so that installing again needs no network. The files are made in a directory
-    beside the final one and moved there in one step; what a crash leaves behind is removed by the next call. A second
+    The wheel is kept in ``home/wheels``, so that installing again needs no network; its hash is pinned once what was
+    made of it is whole. The files are made in a directory beside the final one and moved there in one step; what a
+    crash leaves behind is removed by the next call, and what fails leaves nothing that was not there before. A second
     installer waits for the first. Raises ProvisionError.
     """
     name, version = parse_ref(ref)
     home = Path(os.path.abspath(home))  # noqa: PTH100  (resolve() would follow a link that the user chose)
     root = plane_root(home, name, version)
     try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(root.parent / f".{version}.lock"):
+        with _traceless(root.parent, home / "wheels"), _alone(root.parent / f".{version}.lock"):
             present = find(name, version, home)
             if present is not None and not verify(present):
                 if wheel is not None:
                     _same(wheel, present)
                 return present
-            _build(obtain(name, version, home=home, wheel=wheel), root, name, version)
+            return _from_wheel(obtain(name, version, home=home, wheel=wheel), home, name, version)
     except OSError as error:
         place = error.filename or home
         raise ProvisionError(
             f"{ref} cannot be installed: {place}: {error.strerror}; choose another HARNESS_HOME"
         ) from None
+
+
+def _from_wheel(kept: Path, home: Path, name: str, version: str) -> InstalledPlane:
+    """Install a kept wheel and pin it; one that cannot be installed and was never pinned is not kept."""
+    try:
+        sha256 = file_sha256(kept)
+        _build(kept, plane_root(home, name, version), name, version)
+        made = _made(home, name, version)
+    except Exception:
+        if pinned(name, version, home) is None:
+            kept.unlink(missing_ok=True)
+        raise
+    pin(name, version, home, sha256)
+    return made
+
+
+def _made(home: Path, name: str, version: str) -> InstalledPlane:
     made = find(name, version, home)
-    if made is None:
-        raise ProvisionError(f"{ref} was installed but cannot be found under {home}; install it again")
+    problems = ("it cannot be found",) if made is None else verify(made)
+    if made is None or problems:
+        raise ProvisionError(f"{name}=={version} was installed, but {problems[0]}; install it again")
     return made
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Hold an exclusive lock; it ends with the process, whatever ends it."""
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def _traceless(*folders: Path) -> Iterator[None]:
+    """Directories made inside, on the way to ``folders`` too, are removed again where it fails and they are empty."""
+    absent = {path for folder in folders for path in (folder, *folder.parents) if not os.path.lexists(path)}
+    try:
         yield
+    except BaseException:
+        for path in sorted(absent, reverse=True):  # what lies deeper comes first
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Hold an exclusive lock; it ends with the process, whatever ends it. Where what is done fails, its file goes."""
+    while True:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with lock.open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not _is_still(file.fileno(), lock):  # who held it failed and took it away
+                continue
+            try:
+                yield
+            except BaseException:
+                lock.unlink(missing_ok=True)
+                raise
+            return
+
+
+def _is_still(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _same(wheel: Path, present: InstalledPlane) -> None:
@@ -74,10 +121,22 @@ def _build(wheel: Path, root: Path, name: str, version: str) -> None:
     for leftover in root.parent.glob(f".{version}.*.part"):
         # a compiler whose installer was killed may still be writing there: what it leaves, the next call removes
         shutil.rmtree(leftover, ignore_errors=True)
-    if root.exists():
-        shutil.rmtree(root)
     part = root.with_name(f".{version}.{os.getpid()}.part")
     part.mkdir()
+    try:
+        _fill(part, wheel, root, name, version)
+        if root.is_dir() and not root.is_symlink():
+            shutil.rmtree(root)
+        elif os.path.lexists(root):
+            root.unlink()
+        part.rename(root)
+    except Exception:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _fill(part: Path, wheel: Path, root: Path, name: str, version: str) -> None:
+    """Everything of an installation that will lie in ``root``, the marker last."""
     venv.EnvBuilder(symlinks=True, with_pip=False).create(part / VENV)
     _correct_paths(part, root)
     site = packages(part)
@@ -94,7 +153,6 @@ def _build(wheel: Path, root: Path, name: str, version: str) -> None:
             tree=tree_digest(site),
         ),
     )
-    part.rename(root)
 
 
 def _correct_paths(part: Path, root: Path) -> None:

@@ -12,7 +12,7 @@ from harness.schema.process import PlaneIdentity
 __all__ = ["KNOWN", "VENV", "InstalledPlane", "parse_ref", "plane_root"]
 
 #: Name -> version -> SHA-256 of its wheel in lower-case hexadecimal digits. A version that is not here may be
-#: installed too: its hash is then recorded beside the wheel when it first arrives, and required from then on.
+#: installed too: its hash is then recorded beside the wheel once it is installed, and required from then on.
 KNOWN: dict[str, dict[str, str]] = {
     "loopx": {"0.4.8": "eb5fe51b9f3b6cf306e15011cd8ed617c84d94848f9b70ee7e8173bab6494f72"},
 }

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import csv
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.parser import Parser
 from hashlib import sha256
@@ -12,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from harness.errors import ProvisionError
 
-__all__ = ["WheelFacts", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
+__all__ = ["WheelFacts", "check", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +37,27 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def read_wheel(path: Path) -> WheelFacts:
-    """Name and version from the wheel's own metadata. Raises ProvisionError for a file that is no usable wheel."""
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What goes wrong with a file that is no whole archive, as one line."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-            if len(names) != 1:
-                raise ProvisionError(f"{path.name} is not a wheel: it must hold one .dist-info/METADATA")
-            meta = Parser().parsestr(archive.read(names[0]).decode("utf-8", "replace"))
-        facts = WheelFacts(meta["Name"] or "", meta["Version"] or "", file_sha256(path), names[0].rpartition("/")[0])
+        yield
     except zipfile.BadZipFile:
         raise ProvisionError(f"{path.name} is not a wheel; give the .whl file of the control plane") from None
+    except (zlib.error, EOFError, NotImplementedError, RuntimeError, LookupError, ValueError):
+        raise ProvisionError(f"{path.name} is damaged: it cannot be unpacked; get it again") from None
     except OSError as error:
-        raise ProvisionError(f"cannot read the wheel {path}: {error.strerror}") from None
-    return facts
+        raise ProvisionError(f"cannot read the wheel {path}: {error.strerror or error}") from None
+
+
+def read_wheel(path: Path) -> WheelFacts:
+    """Name and version from the wheel's own metadata. Raises ProvisionError for a file that is no usable wheel."""
+    with _readable(path), zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        if len(names) != 1:
+            raise ProvisionError(f"{path.name} is not a wheel: it must hold one .dist-info/METADATA")
+        meta = Parser().parsestr(archive.read(names[0]).decode("utf-8", "replace"))
+    return WheelFacts(meta["Name"] or "", meta["Version"] or "", file_sha256(path), names[0].rpartition("/")[0])
 
 
 def recorded(text: str) -> dict[str, str]:
@@ -61,23 +71,42 @@ def record_hash(data: bytes) -> str:
 
 
 def unpack(path: Path, into: Path) -> None:
-    """Lay the wheel out below ``into``, each file checked against RECORD.
+    """Lay the wheel out below ``into``. Raises ProvisionError as ``check`` does."""
+    for place, data in _members(path):
+        target = into / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
 
-    Raises ProvisionError where a file differs, is not listed, would land elsewhere, or needs an installer's help.
+
+def check(path: Path) -> None:
+    """Read the whole wheel, each file against RECORD.
+
+    Raises ProvisionError where a file differs, is missing or not listed, would land elsewhere, or needs an
+    installer's help.
     """
+    for _ in _members(path):
+        pass
+
+
+def _members(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """The files by their places. Each was checked when it comes; whether one is missing is known at the end."""
     facts = read_wheel(path)
-    with zipfile.ZipFile(path) as archive:
-        record = recorded(archive.read(f"{facts.dist_info}/RECORD").decode("utf-8"))
+    with _readable(path):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        with _readable(path):
+            record = recorded(archive.read(f"{facts.dist_info}/RECORD").decode("utf-8"))
         for member in archive.infolist():
             if member.is_dir():
                 continue
             place = PurePosixPath(member.filename)
             if place.is_absolute() or ".." in place.parts or place.parts[0].endswith(".data"):
                 raise ProvisionError(f"{path.name} cannot be laid out as plain files: {member.filename!r}")
-            data = archive.read(member)
+            with _readable(path):
+                data = archive.read(member)
             own = place.name == "RECORD" and place.parent.name == facts.dist_info
-            if not own and record.get(member.filename) != record_hash(data):
+            if not own and record.pop(member.filename, None) != record_hash(data):
                 raise ProvisionError(f"{path.name} is damaged: {member.filename!r} does not match its RECORD")
-            target = into / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+            yield place, data
+    if record:
+        raise ProvisionError(f"{path.name} is damaged: it lacks {min(record)!r}, which its RECORD lists")

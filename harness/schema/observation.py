@@ -32,7 +32,7 @@ class Observation(Frozen):
     """One executed (or refused) call.
 
     ``ok`` is exit state 0 and no time-out. ``text`` is the complete decoded output. ``answer`` is the JSON object a
-    control plane printed, None where it printed none. ``refused`` says why nothing ran.
+    control plane printed, None where it printed none. ``refused`` says why nothing ran, ``signal`` what it died of.
     """
 
     ran: bool
@@ -40,6 +40,7 @@ class Observation(Frozen):
     text: str
     exit_code: int | None = None
     timed_out: bool = False
+    signal: int | None = None
     refused: str | None = None
     answer: dict[str, JsonValue] | None = None
     reads: tuple[ReadObservation, ...] = ()

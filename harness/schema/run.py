@@ -70,6 +70,7 @@ class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
+    ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``plane_calls`` counts calls of the control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls
     repeated cold.
     """
@@ -85,6 +86,7 @@ class RunLogEntry(Frozen):
     shadow_differences: int = 0
     problem: str | None = None
     workspace: str | None = None
+    dropped_observers: tuple[str, ...] = ()
 
 
 class EpisodeResult(Frozen):

@@ -32,8 +32,12 @@ class Settings:
 
     @property
     def search_path(self) -> str:
-        """The PATH on which programs are found."""
-        return self.environ.get("PATH", os.defpath)
+        """The PATH on which programs are found: whole paths only.
+
+        An empty or relative entry means the folder that a command runs in, whose files an actor may have written.
+        """
+        given = self.environ.get("PATH", "").split(os.pathsep)
+        return os.pathsep.join(filter(os.path.isabs, given)) or os.defpath
 
 
 def settings(environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Settings:

@@ -22,7 +22,7 @@ def installed_plane(place: Settings, ref: str) -> InstalledPlane:
         raise CatalogError("control plane", name, catalog.names("controlplanes"))
     found = provision.find(name, version, place.home)
     if found is None:
-        raise PlaneMissingError(ref, place.home)
+        raise PlaneMissingError(ref, place.home, provision.damage(name, version, place.home))
     return found
 
 

@@ -27,7 +27,7 @@ from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.workspace import Workspace
 
-__all__ = ["Session", "Shadow", "Tally", "run_episode", "trace_episode"]
+__all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
 
 
 class Tally(Protocol):
@@ -44,6 +44,13 @@ class Shadow:
     counts: Tally | None = None
 
 
+class Stoppable(Executor, Protocol):
+    """An executor that can be told to end what it runs."""
+
+    def stop(self) -> None:
+        """End what runs now, and start nothing more."""
+
+
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
@@ -53,7 +60,7 @@ class Session:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
-        self._executors: dict[tuple[str, ...], Executor] = {}
+        self._executors: dict[tuple[str, ...], Stoppable] = {}
         self._transports = Transports()
         self._stack.callback(self._transports.close)
         self._turn = itertools.count(1).__next__
@@ -69,8 +76,10 @@ class Session:
         self._stack.close()
 
     def cancel(self) -> None:
-        """Ask every running episode to stop; it ends as cancelled at its next check."""
+        """Ask every running episode to stop; what it is waiting for is ended. Safe in a signal's handler."""
         self._stop.set()
+        for executor in tuple(self._executors.values()):
+            executor.stop()
 
     def run(self, job: EpisodeJob) -> EpisodeResult:
         """One episode."""
@@ -162,21 +171,23 @@ class Session:
         executor: Executor = wrapped
         return executor
 
-    def _cold(self, time: str | None) -> Executor:
+    def _cold(self, time: str | None) -> Stoppable:
         process = catalog.module("executors", "process").ProcessExecutor
         return self._shared(("cold", time or ""), lambda: process(plane_time=_moment(time)))
 
-    def _warm(self, plane: InstalledPlane, time: str | None) -> Executor:
+    def _warm(self, plane: InstalledPlane, time: str | None) -> Stoppable:
         fallback = self._cold(time)
         warm = catalog.module("executors", "warm").WarmExecutor
         key = ("warm", plane.identity.ref, time or "")
         return self._shared(key, lambda: warm(plane.python, fallback=fallback, plane_time=_moment(time)))
 
-    def _shared(self, key: tuple[str, ...], make: Callable[[], Executor]) -> Executor:
+    def _shared(self, key: tuple[str, ...], make: Callable[[], Stoppable]) -> Stoppable:
         with self._lock:
             if key not in self._executors:
                 self._executors[key] = executor = make()
                 self._stack.callback(executor.close)
+                if self._stop.is_set():
+                    executor.stop()
             return self._executors[key]
 
 

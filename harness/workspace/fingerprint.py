@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from harness.errors import MachineError
 from harness.schema.base import Digest, canonical_json, digest_bytes, digest_text
 from harness.schema.evidence import Change, Entry, StateDigest
 
@@ -58,7 +59,8 @@ class Fingerprinter:
 
         Modes are permission bits; a link's is 0777. What cannot be read, and what is neither file, directory nor
         link, has the type ``other``. Bytes of a name that are not UTF-8 stand as ``\xNN``, and a backslash is
-        doubled. What vanishes while it is looked at is left out.
+        doubled. What vanishes while it is looked at is left out. Raises MachineError where the machine lacks what
+        looking takes: a state that was half seen would be somebody's change.
         """
         top = os.fsencode(root)
         present = _stamp(top)
@@ -75,7 +77,8 @@ class Fingerprinter:
                     entry, inner = self._entry(item, path, present)
                 except FileNotFoundError:
                     continue
-                except OSError:
+                except OSError as error:
+                    _wanting(error)
                     entry, inner = Entry(path=path, type="other", mode=0), None
                 entries.append(entry)
                 waiting.append((path + "/", inner))
@@ -103,7 +106,8 @@ class Fingerprinter:
             descriptor = os.open(path, _READ)
         except FileNotFoundError:
             raise
-        except OSError:
+        except OSError as error:
+            _wanting(error)
             return None
         with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  (a descriptor)
             found = os.fstat(descriptor)
@@ -167,8 +171,14 @@ def _listed(folder: bytes) -> _Listing | None:
     try:
         with os.scandir(folder) as found:
             return list(found)
-    except OSError:
+    except OSError as error:
+        _wanting(error)
         return None
+
+
+def _wanting(error: OSError) -> None:
+    if error.errno in MachineError.NUMBERS:
+        raise MachineError(f"the workspace cannot be looked at: {error.strerror}") from error
 
 
 def _identity(found: os.stat_result) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from harness.errors import SetupRejectedError
+from harness.errors import MachineError, SetupRejectedError
 from harness.schema.scenario import WorkspaceSpec
 from harness.workspace.repository import REPOSITORY_DIRECTORIES, REPOSITORY_FILES
 from harness.workspace.reservation import Workspace
@@ -31,6 +31,7 @@ def populate(workspace: Workspace, spec: WorkspaceSpec) -> None:
     Raises:
         SetupRejectedError: a path leaves its root, meets a link, is used twice, or cannot be made. It is named by its
             place in the scenario file, never by itself: it may hold anything.
+        MachineError: the disc is full, or the machine lacks something else.
     """
     writer = _Writer(os.fsencode(workspace.root))
     writer.where = "workspace.roots"
@@ -104,15 +105,17 @@ class _Writer:
         path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
         with _refused(self.where):
             descriptor = os.open(path, _NEW_FILE, 0o600)
-            with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123  (a descriptor)
+            with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
                 file.write(data)
+                file.flush()  # all of it, or an error: a full disc takes a part of an unbuffered write
                 os.fchmod(descriptor, mode)
                 os.utime(descriptor, ns=(MADE_AT_NS, MADE_AT_NS))
 
     def settle(self) -> None:
         """Set the directories' times."""
-        for path in self._directories.values():
-            os.utime(path, ns=(MADE_AT_NS, MADE_AT_NS))
+        for parts, path in self._directories.items():
+            with _refused(parts):
+                os.utime(path, ns=(MADE_AT_NS, MADE_AT_NS))
 
 
 @contextlib.contextmanager
@@ -123,4 +126,6 @@ def _refused(where: str) -> Iterator[None]:
         raise SetupRejectedError(f"{where}: is made twice, or something else is there") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
+        if isinstance(error, OSError) and error.errno in MachineError.NUMBERS:
+            raise MachineError(f"{where}: cannot be made: {reason}") from error
         raise SetupRejectedError(f"{where}: cannot be made: {reason}") from error

@@ -109,3 +109,38 @@ def test_verify_of_what_is_not_there_is_refused(harness: Harness, one: Path, mon
 
     monkeypatch.setattr(provision, "installed", lambda _: ())
     assert harness("plane", "verify")[0] == 5
+
+
+@pytest.fixture
+def torn(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.undo()
+    (home / "planes/loopx/0.4.8").mkdir(parents=True)
+    monkeypatch.setenv("HARNESS_HOME", str(home))
+    return home
+
+
+def test_damaged_plane_is_told_by_list_verify_and_doctor(harness: Harness, torn: Path) -> None:
+    assert harness("plane", "list")[::2] == (
+        0,
+        "harness: loopx==0.4.8 is damaged; type: harness plane install loopx==0.4.8\n",
+    )
+    code, out, _ = harness("plane", "verify")
+    assert (code, out.splitlines()[0]) == (1, "loopx==0.4.8: damaged")
+    assert harness("plane", "verify", "loopx==0.4.8")[:2] == (code, out)
+    assert "installed.json is missing" in harness("doctor")[1]
+
+
+@pytest.mark.parametrize("put", ["file", "circle", "nothing", "folder of files"])
+def test_odd_home_is_never_a_crash(harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch, put: str) -> None:
+    if put == "file":
+        home.touch()
+    elif put == "folder of files":
+        (home / "planes/loopx").mkdir(parents=True)
+        (home / "planes/loopx/0.4.8").symlink_to("0.4.8")
+        (home / "planes/x").touch()
+    else:
+        home.symlink_to(home if put == "circle" else "nothing")
+    codes = [harness(*command)[0] for command in (("doctor",), ("plane", "list"), ("plane", "verify"))]
+    assert codes == [4, 0, 1 if put == "folder of files" else 5]
+    code, _, err = harness("plane", "install", "loopx==0.4.8", "--from", __file__)
+    assert (code, err.count("\n")) == (4, 1)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,7 +94,7 @@ def test_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_path_with_nothing_that_exists_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr(os.path, "exists", lambda _: False)
     assert home(Path("nowhere")).status == "missing"
 
 
@@ -115,3 +117,28 @@ def test_what_is_not_well_says_what_to_do(system: Path) -> None:
     assert [fact.name for fact in facts] == ["python", "platform", "git", "rg", "sandbox", "HARNESS_HOME", "keys"]
     assert all(fact.hint for fact in facts)
     assert all("\n" not in text for fact in facts for text in dataclasses.astuple(fact))
+
+
+UNREADABLE = """
+import os, sys
+from pathlib import Path
+from harness.environment import inspect
+from harness.provision import damage, damaged, find, installed
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+home = Path(sys.argv[1])
+facts = {fact.name: fact for fact in inspect({}, lambda _: None, home=home)}
+print(facts["HARNESS_HOME"].status, installed(home), damaged(home), find("loopx", "1", home))
+print(damage("loopx", "1", home))
+"""
+
+
+@pytest.mark.parametrize("inside", ["home/sub", "home", "home/planes/.."])
+def test_a_home_that_may_not_be_looked_into_is_told_and_is_no_crash(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "home").mkdir(mode=0o000)
+    asked = [sys.executable, "-c", UNREADABLE, str(tmp_path / inside)]
+    # without what a coverage tool needs: that user could not write its data
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
+    (tmp_path / "home").chmod(0o700)
+    assert (done.stdout, done.stderr) == ("missing () {} None\nNone\n", "")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from cramped import small_files
 from toy import SCENARIO, ReplyActor, Stage, answer, called, completed, said
 
-from harness.errors import ControlPlaneError
+from harness.errors import ControlPlaneError, MachineError
 from harness.schema.base import JsonValue
 from harness.schema.message import ToolMessage
 from harness.schema.process import Completed, ProcessCommand
@@ -81,6 +89,21 @@ def test_a_control_plane_that_crashes_is_never_held_against_the_model(stage: Sta
     assert played.receipt.cause == "control_plane"
 
 
+@pytest.mark.parametrize(
+    ("number", "cause"),
+    [(9, "harness"), (24, "harness"), (25, "harness"), (15, "harness"), (11, "control_plane"), (6, "control_plane")],
+)
+def test_a_signal_tells_who_ended_the_plane(stage: Stage, number: int, cause: str) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        return completed("").model_copy(update={"exit_code": None, "signal": number})
+
+    played = stage.play(says=says)
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", cause)
+    assert f"signal {number}" in (played.result.log.problem or "")
+
+
 def test_a_refused_call_keeps_its_kind_and_says_why(stage: Stage) -> None:
     played = stage.play(("toy ask plane --slow 1 --slow 2",))
     step = played.receipt.steps[0]
@@ -142,3 +165,111 @@ def test_suggested_commands_are_read_by_their_kind(stage: Stage) -> None:
     assert played.receipt.facts[0] == "asked"
     assert played.trace is not None
     assert played.trace.kinds_of == {"cat notes/a.json": "read", "rm -rf x": None}
+
+
+FEIGNED = "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device\n"
+
+
+def fails(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+    if args == ("greet",):
+        return answer(workspace, args)
+    (workspace.roots["runtime"] / "log").mkdir(parents=True, exist_ok=True)
+    return completed("", 1, stderr=FEIGNED)
+
+
+def test_a_plane_that_fails_where_there_is_no_room_is_never_held_against_the_model(stage: Stage) -> None:
+    with small_files(100_000):
+        played = stage.play(says=fails)
+    assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
+    assert (played.receipt.cause, played.receipt.outcome.detail) == ("harness", "environment")
+    assert [finding.code for finding in played.receipt.findings] == ["tool_error"]
+    assert "the command failed, and the machine lacks something: a file of 1048576 bytes" in (
+        played.result.log.problem or ""
+    )
+
+
+def test_a_plane_that_only_says_that_there_is_no_room_is_judged(stage: Stage) -> None:
+    played = stage.play(says=fails)
+    assert played.ending == ("failed/scenario_violation", "fail", "ask_failed")
+    assert played.receipt.cause == "model"
+
+
+def test_a_wrong_answer_where_there_is_no_room_is_never_held_against_the_model(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return answer(workspace, args) if args == ("greet",) else completed('{"target": "elsewhere"}')
+
+    with small_files(100_000):
+        cramped = stage.play(says=says)
+    assert (cramped.receipt.verdict, cramped.receipt.cause) == ("not_judged", "harness")
+    assert stage.play(says=says).receipt.verdict == "fail"
+
+
+def test_a_plane_that_fails_at_the_opening_where_there_is_no_room_is_not_its_own_fault(stage: Stage) -> None:
+    with small_files(100_000):
+        played = stage.play(says=lambda *_: completed("", 1))
+    assert (played.receipt.outcome.detail, played.receipt.cause) == ("environment", "harness")
+    with small_files(100_000):
+        prepared = stage.play(says=fails, change={"workspace": {"prepare": [{"plane": ["ask"]}]}})
+    assert (prepared.receipt.outcome.detail, prepared.receipt.cause) == ("environment", "harness")
+    assert "prepare step 1 failed, and the machine lacks something" in (prepared.result.log.problem or "")
+
+
+def test_a_read_that_the_machine_could_not_start_is_the_machines_fault(stage: Stage) -> None:
+    class Full:
+        """An executor on a machine that starts no more processes."""
+
+        def run(self, _: ProcessCommand) -> Completed:
+            raise MachineError("the command could not be run: Resource temporarily unavailable")
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    stage.executor = Full()
+    played = stage.play(("toy ask plane", "cat notes/a.json"))
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", "harness")
+    assert played.result.log.problem == "the command could not be run: Resource temporarily unavailable"
+
+
+def test_a_call_that_was_ended_because_we_were_asked_to_stop_is_cancelled(stage: Stage) -> None:
+    asked = threading.Event()
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        asked.set()
+        raise ControlPlaneError("the warm control plane ended before the command did")
+
+    played = stage.play(says=says, cancelled=asked.is_set)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+def test_a_read_of_git_runs_nothing_that_the_workspace_names(stage: Stage, tmp_path: Path) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        trap = workspace.roots["project"] / "trap"
+        trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+        trap.chmod(0o755)
+        git = shutil.which("git") or "git"
+        subprocess.run([git, "add", "b.json"], cwd=workspace.roots["project"], check=True)
+        (workspace.roots["project"] / ".git/info").mkdir(exist_ok=True)
+        (workspace.roots["project"] / ".git/info/attributes").write_text("* filter=x\n")
+        os.utime(workspace.roots["project"] / "b.json", (1, 1))
+        with (workspace.roots["project"] / ".git/config").open("a") as file:
+            file.write(f'[core]\n\tfsmonitor = "{trap}"\n[filter "x"]\n\tclean = "{trap}"\n\trequired = true\n')
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("git status --short --branch")), said("Bye.")])
+    stage.play(actor=actor, says=says, change={"workspace": {"git": ["project"]}})
+    assert actor.requests[1].messages[-1].text == "## No commits yet on main\nA  b.json\n?? notes/\n?? trap\n"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_with_more_filters_than_can_be_told_is_not_read(stage: Stage, tmp_path: Path) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        with (workspace.roots["project"] / ".git/config").open("a") as file:
+            file.writelines(f'[filter "x{number}"]\n\tclean = "touch {tmp_path}/ran"\n' for number in range(1000))
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("git status --short --branch")), said("Bye.")])
+    stage.play(actor=actor, says=says, change={"workspace": {"git": ["project"]}})
+    shown = "fatal: the repository has too many filters\n[exit code 128]\n"
+    assert actor.requests[1].messages[-1].text == shown

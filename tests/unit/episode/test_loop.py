@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from toy import Answer, ReplyActor, Stage, called, completed, said
 
+from harness.journal import Journal
 from harness.schema.message import Usage
 from harness.schema.process import Completed
+from harness.schema.record import Record
 from harness.schema.script import Action, Script
 from harness.workspace import Workspace
 
@@ -166,3 +168,14 @@ def test_usage_goes_to_the_log_and_never_into_the_receipt(stage: Stage) -> None:
     played = stage.play(actor=actor)
     assert "987654" not in played.receipt.model_dump_json()
     assert played.result.log.attempts[0].usage == Usage(input_tokens=987_654)
+
+
+def test_an_observer_that_raises_is_told_in_the_log_and_changes_no_receipt(stage: Stage) -> None:
+    def broken(_: Record) -> None:
+        raise RuntimeError("canary")
+
+    watched = stage.play(journal=Journal(observers=(broken,)))
+    plain = stage.play()
+    assert watched.receipt == plain.receipt
+    assert watched.result.log.dropped_observers == ("an observer was dropped at record 1: it raised RuntimeError",)
+    assert plain.result.log.dropped_observers == ()

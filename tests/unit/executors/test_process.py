@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ControlPlaneError
+from harness.errors import ControlPlaneError, MachineError
 from harness.executors.process import ProcessExecutor
 from harness.schema.process import Completed, ProcessCommand
 
@@ -246,3 +247,28 @@ def test_plane_time_is_what_a_python_module_sees(tmp_path: Path) -> None:
     executor.close()
     assert done.stdout.decode() == f"1935792000.0 2031-05-06 ['{tmp_path.resolve() / 'shows.py'}', '--x']\n"
     assert other.stdout != b"2031\n"
+
+
+@pytest.mark.parametrize("most", [24, 64, 199, 201])
+def test_few_open_files_are_enough_to_run_a_program(most: int) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with closing(ProcessExecutor()) as executor:
+        warmed = executor.run(command("true"))
+        parent = executor.run(command("sh", "-c", "ps -o ppid= -p $PPID"))
+        server = int(parent.stdout)
+        resource.prlimit(server, resource.RLIMIT_NOFILE, (most, limit[1]))
+        done = executor.run(command("sh", "-c", "ulimit -n; ls /proc/$$/fd"))
+    assert warmed.exit_code == 0
+    assert done.stdout.split() == [str(most).encode(), b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("most", [3, 8, 12])
+def test_too_few_open_files_are_the_machines_fault(most: int) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with closing(ProcessExecutor()) as executor:
+        server = int(executor.run(command("sh", "-c", "ps -o ppid= -p $PPID")).stdout)
+        resource.prlimit(server, resource.RLIMIT_NOFILE, (most, limit[1]))
+        with pytest.raises(MachineError, match="the command could not be run: Too many open files"):
+            executor.run(command("true"))
+        resource.prlimit(server, resource.RLIMIT_NOFILE, limit)
+        assert executor.run(command("echo", "on")).stdout == b"on\n"

@@ -264,7 +264,7 @@ def test_hang_and_violent_death_of_a_call_leave_the_server_as_it_was(bench: Benc
     hung = bench.warm.run(bench.command("hang", timeout_s=0.5))
     assert (hung.timed_out, hung.exit_code, hung.stdout.splitlines()[-1]) == (True, None, b"hanging")
     assert bench.warm.run(bench.command("die")).signal == signal.SIGKILL
-    with pytest.raises(ControlPlaneError, match="ended during the call"):
+    with pytest.raises(ControlPlaneError, match="warm control plane ended before"):
         bench.warm.run(bench.command("kill-parent"))
     assert bench.warm.run(bench.command("exit", "5")).exit_code == 5
     assert bench.warm.server_pid == before
@@ -296,7 +296,7 @@ def test_server_that_dies_during_a_call_never_repeats_it(bench: Bench) -> None:
         running = pool.submit(bench.warm.run, bench.command("hang"))
         assert wait_until(lambda: bool(children(pid)))
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(ControlPlaneError, match="ended during the call"):
+        with pytest.raises(ControlPlaneError, match="warm control plane ended before"):
             running.result(10)
     assert bench.fallback.asked == []
 
@@ -359,3 +359,36 @@ def test_plane_time_is_the_same_warm_and_cold(tmp_path: Path) -> None:
     bench.close()
     assert warm == cold
     assert warm.stdout == b"1577934245.0 2020-01-02 03:04:05\n"
+
+
+def test_stopping_ends_a_start_that_hangs_and_nothing_runs_afterwards(bench: Bench) -> None:
+    os.mkfifo(bench.folder / "begun")
+    (bench.folder / "program.py").write_text(
+        f"import os, threading\nopen({str(bench.folder / 'begun')!r}, 'w').write(str(os.getpid()))\n"
+        "threading.Event().wait()\nif __name__ == '__main__': pass\n"
+    )
+    command = bench.command()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(bench.warm.run, command)
+        pid = int((bench.folder / "begun").read_text("ascii"))
+        for executor in (bench.warm, bench.cold):
+            executor.stop()
+        with pytest.raises(ControlPlaneError, match="stopped before the command could run"):
+            running.result(10)
+    assert wait_until(lambda: dead(pid))
+    for executor in (bench.warm, bench.cold):
+        with pytest.raises(ControlPlaneError, match="stopped before the command could run"):
+            executor.run(command)
+
+
+def test_stopping_ends_a_call_that_runs(bench: Bench) -> None:
+    bench.warm.run(bench.command("exit", "0"))
+    pid = bench.warm.server_pid
+    assert pid is not None
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(bench.warm.run, bench.command("hang"))
+        assert wait_until(lambda: bool(children(pid)))
+        bench.warm.stop()
+        with pytest.raises(ControlPlaneError, match="ended before the command did"):
+            running.result(10)
+    assert wait_until(lambda: dead(pid))

@@ -60,6 +60,7 @@ def test_an_observer_that_raises_changes_nothing_and_is_not_asked_again() -> Non
     journal.append(TurnOpened(turn=2))
     assert asked == [1]
     assert seen == [1, 2]
+    assert journal.dropped == ("an observer was dropped at record 1: it raised RuntimeError",)
     assert [record.digest for record in journal.records] == [
         record.digest for record in _same_without_observers().records
     ]

@@ -407,9 +407,22 @@ def test_a_proxy_that_refuses_is_not_asked_again(peer: Peers, monkeypatch: pytes
     assert (error.category, error.retryable, error.sent) == ("connection_lost", False, False)
 
 
-def test_closing_twice_is_allowed(transport: HttpTransport) -> None:
+def test_closing_closes_the_connection_and_closing_again_changes_nothing(peer: Peers, transport: HttpTransport) -> None:
+    gone = threading.Event()
+
+    def answer_and_wait(connection: socket.socket, server: Peer) -> None:
+        server.request(connection)
+        connection.sendall(OK)
+        if connection.recv(1) == b"":
+            gone.set()
+
+    server = peer(answer_and_wait)
+    assert post(transport, server.url).body == b"{}"
+    assert not gone.is_set()
     transport.close()
+    assert gone.wait(10)
     transport.close()
+    assert server.connections == 1
 
 
 def test_a_given_transport_answers_instead_of_the_network_and_is_closed_with_it() -> None:

@@ -76,7 +76,7 @@ def test_failure_of_the_download_is_one_clear_line_of_ours(
         install("loopx==0.4.8", home=tmp_path)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert not list((tmp_path / "wheels").iterdir())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_download_that_never_ends_is_given_up(
@@ -115,3 +115,82 @@ def test_without_network_a_kept_wheel_is_enough_and_nothing_kept_is_one_line(pla
 
     assert offline(tmp_path / "kept") == "()\n"
     assert "could not be downloaded" in offline(tmp_path / "empty")
+
+
+def test_failed_first_install_leaves_no_home_behind(pip: Callable[[str], None], tmp_path: Path) -> None:
+    pip("sys.exit('no network')")
+    with pytest.raises(ProvisionError, match="could not be downloaded"):
+        install("loopx==9.9.9", home=tmp_path / "new" / "home")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_install_leaves_what_was_there(
+    pip: Callable[[str], None], make_wheel: MakeWheel, tmp_path: Path
+) -> None:
+    plane = install("loopx==9.9.9", home=tmp_path / "home", wheel=make_wheel())
+    before = sorted(tmp_path.rglob("*"))
+    pip("sys.exit('no network')")
+    with pytest.raises(ProvisionError, match="could not be downloaded"):
+        install("loopx==9.9.8", home=tmp_path / "home")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert verify(plane) == ()
+
+
+def damaged(wheel: Path, way: str) -> Path:
+    """Another wheel of that name: the same with a part of it spoiled."""
+    data = wheel.read_bytes()
+    place = data.index(b"it runs")
+    spoiled = {
+        "changed": data.replace(b"it runs", b"it lies"),
+        "cut": data[: len(data) // 2],
+        "torn": data[:place] + data[place + 4 :],
+        "no wheel": b"PK\x05\x06" + bytes(18),
+    }
+    wheel.write_bytes(spoiled[way])
+    return wheel
+
+
+WAYS = ("changed", "cut", "torn", "no wheel")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_wheel_is_refused_and_leaves_the_next_whole_one_welcome(
+    make_wheel: MakeWheel, tmp_path: Path, way: str
+) -> None:
+    bad = damaged(make_wheel(folder="bad"), way)
+    with pytest.raises(ProvisionError, match=r"damaged|is not a wheel") as caught:
+        install("loopx==9.9.9", home=tmp_path / "home", wheel=bad)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "home").exists()
+    assert verify(install("loopx==9.9.9", home=tmp_path / "home", wheel=make_wheel())) == ()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_wheel_from_the_index_is_not_kept(
+    pip: Callable[[str], None], make_wheel: MakeWheel, tmp_path: Path, way: str
+) -> None:
+    bad = damaged(make_wheel(folder="bad"), way)
+    pip(f"shutil.copy({str(bad)!r}, sys.argv[sys.argv.index('--dest') + 1])")
+    with pytest.raises(ProvisionError, match=r"damaged|is not a wheel"):
+        install("loopx==9.9.9", home=tmp_path / "home")
+    pip(f"shutil.copy({str(make_wheel())!r}, sys.argv[sys.argv.index('--dest') + 1])")
+    assert verify(install("loopx==9.9.9", home=tmp_path / "home")) == ()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_wheel_that_was_kept_and_never_pinned_is_fetched_anew(
+    pip: Callable[[str], None], make_wheel: MakeWheel, tmp_path: Path, way: str
+) -> None:
+    kept = tmp_path / "home" / "wheels"
+    kept.mkdir(parents=True)
+    shutil.copy(damaged(make_wheel(folder="bad"), way), kept)
+    pip(f"shutil.copy({str(make_wheel())!r}, sys.argv[sys.argv.index('--dest') + 1])")
+    assert verify(install("loopx==9.9.9", home=tmp_path / "home")) == ()
+
+
+def test_wheel_that_cannot_be_installed_is_never_pinned(make_wheel: MakeWheel, tmp_path: Path) -> None:
+    bad = make_wheel(files={"loopx/new.py": b"def ("}, folder="bad")
+    with pytest.raises(ProvisionError, match="cannot be compiled"):
+        install("loopx==9.9.9", home=tmp_path / "home", wheel=bad)
+    assert not (tmp_path / "home").exists()
+    assert verify(install("loopx==9.9.9", home=tmp_path / "home", wheel=make_wheel())) == ()

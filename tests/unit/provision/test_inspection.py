@@ -13,7 +13,18 @@ def site(root: Path, *names: str) -> Path:
 
 
 def test_layout_alone_below_a_skipped_part_is_accepted(tmp_path: Path) -> None:
-    ensure_layout(site(tmp_path / ".venv" / "lib", "loopx", "loopx-1.dist-info"), "loopx", "1")
+    alone = site(tmp_path / ".venv" / "lib", "loopx", "loopx-1.dist-info")
+    assert refusal(alone) is None
+    assert refusal(site(alone, "pip")) is not None
+
+
+def refusal(place: Path) -> str | None:
+    """What is wrong with a layout, None where it is accepted."""
+    try:
+        ensure_layout(place, "loopx", "1")
+    except ProvisionError as error:
+        return str(error)
+    return None
 
 
 def test_layout_without_a_skipped_part_is_refused_with_the_line_to_type(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from harness.errors import ProvisionError
-from harness.provision import find, install, installed, verify
+from harness.provision import damage, damaged, find, install, installed, verify
 from harness.provision import installation as module
 
 
@@ -87,7 +87,7 @@ def test_kept_wheel_is_enough_to_install_again(make_wheel: MakeWheel, home: Path
 
 
 @pytest.mark.parametrize(
-    "damage",
+    "change",
     [
         lambda root, _: (root / "installed.json").unlink(),
         lambda root, _: (root / "installed.json").write_text("{"),
@@ -101,18 +101,89 @@ def test_kept_wheel_is_enough_to_install_again(make_wheel: MakeWheel, home: Path
         lambda _, site: (site / "loopx-9.9.9.dist-info/RECORD").unlink(),
         lambda _, site: shutil.rmtree(site),
         lambda root, _: shutil.rmtree(root / ".venv"),
+        lambda root, _: (root / ".venv/pyvenv.cfg").unlink(),
+        lambda root, _: (root / ".venv/pyvenv.cfg").write_text(""),
+        lambda root, _: (root / ".venv/pyvenv.cfg").write_bytes(b"\xff"),
+        lambda root, _: (root / ".venv/pyvenv.cfg").write_text("home = /usr\ninclude-system-site-packages = true\n"),
+        lambda _, site: (site / "loopx-9.9.9.dist-info/RECORD").write_bytes(b"\xff"),
     ],
 )
 def test_torn_or_changed_installation_is_found_and_repaired(
-    make_wheel: MakeWheel, home: Path, damage: Callable[[Path, Path], object]
+    make_wheel: MakeWheel, home: Path, change: Callable[[Path, Path], object]
 ) -> None:
     plane = install(REF, home=home, wheel=make_wheel())
-    damage(plane.root, site(home))
+    change(plane.root, site(home))
     problems = verify(plane)
     assert problems
     assert all("\n" not in problem for problem in problems)
     assert install(REF, home=home) == plane
     assert verify(plane) == ()
+    assert (damage("loopx", "9.9.9", home), damaged(home)) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("remove", "said"),
+    [
+        (lambda root, _: (root / "installed.json").unlink(), "installed.json is missing, damaged or of another"),
+        (lambda root, _: (root / ".venv/pyvenv.cfg").unlink(), "pyvenv.cfg cannot be read: No such file"),
+        (lambda root, _: (root / ".venv/pyvenv.cfg").write_text(""), "pyvenv.cfg is damaged"),
+        (lambda root, _: (root / ".venv/bin/python").unlink(), "python cannot be run"),
+        (lambda _, site: (site / "loopx/cli.py").unlink(), "loopx/cli.py is missing"),
+        (lambda _, site: (site / "loopx-9.9.9.dist-info/RECORD").unlink(), "RECORD cannot be read"),
+        (lambda root, _: shutil.rmtree(root / ".venv/lib"), "is no installation of a control plane"),
+    ],
+)
+def test_half_deleted_installation_is_not_found_and_told(
+    make_wheel: MakeWheel, home: Path, remove: Callable[[Path, Path], object], said: str
+) -> None:
+    plane = install(REF, home=home, wheel=make_wheel())
+    remove(plane.root, site(home))
+    assert find("loopx", "9.9.9", home) is None
+    assert installed(home) == ()
+    assert said in (damage("loopx", "9.9.9", home) or "")
+    assert said in damaged(home)[REF][0]
+
+
+@pytest.mark.parametrize("put", ["file", "link to nothing", "link in a circle", "empty folder", "link to a folder"])
+def test_what_stands_in_the_place_of_an_installation_is_told_and_replaced(
+    make_wheel: MakeWheel, home: Path, tmp_path: Path, put: str
+) -> None:
+    root = home / "planes/loopx/9.9.9"
+    root.parent.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "precious").touch()
+    if put == "file":
+        root.write_text("")
+    elif put == "empty folder":
+        root.mkdir()
+    else:
+        targets: dict[str, str | Path] = {
+            "link to nothing": "nothing",
+            "link in a circle": "9.9.9",
+            "link to a folder": tmp_path / "elsewhere",
+        }
+        root.symlink_to(targets[put])
+    assert list(damaged(home)) == [REF]
+    assert verify(install(REF, home=home, wheel=make_wheel())) == ()
+    assert damaged(home) == {}
+    assert (tmp_path / "elsewhere" / "precious").exists()
+
+
+def test_home_full_of_other_things_has_no_plane_and_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "planes/loopx").mkdir(parents=True)
+    for name in ("loopx/.9.9.9.lock", "loopx/not a version", "stray", "loopx/.9.9.9.12.part"):
+        (tmp_path / "planes" / name).touch()
+    (tmp_path / "planes/other/1.0").mkdir(parents=True)
+    (tmp_path / "planes/circle").symlink_to("circle")
+    assert (installed(tmp_path), damaged(tmp_path)) == ((), {})
+
+
+@pytest.mark.parametrize("home", ["file", "circle", "none"])
+def test_home_that_is_no_folder_has_no_plane_and_no_damage(tmp_path: Path, home: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "circle").symlink_to("circle")
+    assert (installed(tmp_path / home), damaged(tmp_path / home)) == ((), {})
+    assert (find("loopx", "1", tmp_path / home), damage("loopx", "1", tmp_path / home)) == (None, None)
 
 
 @pytest.mark.parametrize("step", ["_correct_paths", "unpack", "_compile", "write_marker", "tree_digest"])

@@ -1,10 +1,15 @@
+import io
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.errors import ProvisionError
-from harness.provision.wheel import file_sha256, read_wheel, unpack
+from harness.provision.wheel import check, file_sha256, read_wheel, unpack
 
 
 class MakeWheel(Protocol):
@@ -54,3 +59,35 @@ def test_member_that_would_land_elsewhere_is_refused(make_wheel: MakeWheel, tmp_
 def test_member_that_is_not_in_the_record_is_refused(make_wheel: MakeWheel, tmp_path: Path) -> None:
     with pytest.raises(ProvisionError, match=r"damaged: 'loopx/planted.py' does not match"):
         unpack(make_wheel(extra={"loopx/planted.py": b"x"}), tmp_path / "site")
+
+
+def test_wheel_that_lacks_a_file_of_its_record_is_refused(make_wheel: MakeWheel, tmp_path: Path) -> None:
+    wheel = make_wheel(files={"loopx/more.py": b"x"})
+    with zipfile.ZipFile(wheel) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != "loopx/more.py"}
+    with zipfile.ZipFile(tmp_path / "less.whl", "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    with pytest.raises(ProvisionError, match=r"less.whl is damaged: it lacks 'loopx/more.py'"):
+        check(tmp_path / "less.whl")
+
+
+@settings(max_examples=150)
+@given(place=st.integers(0, 10**4), byte=st.integers(0, 255), cut=st.booleans())
+def test_wheel_with_any_byte_wrong_is_fine_or_refused_in_one_line(place: int, byte: int, cut: bool) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x-1.dist-info/METADATA", "Name: x\nVersion: 1\n" * 9)
+        archive.writestr("x-1.dist-info/RECORD", "x-1.dist-info/RECORD,,\n")
+    spoiled = bytearray(data.getvalue())
+    at = place % len(spoiled)
+    spoiled[at:] = spoiled[at + 1 :] if cut else bytes([byte]) + spoiled[at + 1 :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x-1-py3-none-any.whl"
+        path.write_bytes(spoiled)
+        try:
+            told = read_wheel(path).name
+            check(path)
+        except ProvisionError as error:
+            told = str(error)
+    assert "\n" not in told

@@ -41,12 +41,22 @@ def test_a_secret_is_found_in_every_usual_encoding(way: str) -> None:
         SecretGuard([CANARY]).check(b"before " + WAYS[way] + b" after")
 
 
+def refuses(guard: SecretGuard, data: bytes) -> bool:
+    try:
+        guard.check(data)
+    except RedactionError:
+        return True
+    return False
+
+
 def test_bytes_without_the_secret_pass() -> None:
-    SecretGuard([CANARY, "another-secret"]).check(b'{"schema_version": 1, "scenario": "loopx/capability-repair"}')
+    guard = SecretGuard([CANARY, "another-secret"])
+    data = b'{"schema_version": 1, "scenario": "loopx/capability-repair"}'
+    assert [refuses(guard, data), refuses(guard, data + CANARY.encode())] == [False, True]
 
 
 def test_a_guard_without_secrets_lets_everything_pass() -> None:
-    SecretGuard().check(b"anything")
+    assert [refuses(SecretGuard(), data) for data in (b"anything", CANARY.encode(), b"")] == [False] * 3
 
 
 def test_the_error_names_the_place_and_neither_secret_nor_data() -> None:

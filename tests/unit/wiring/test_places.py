@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,21 @@ def test_every_reporter_has_a_file_of_its_own() -> None:
     found = wiring.reporters()
     assert {"html", "junit", "terminal"} <= set(found)
     assert len({reporter.filename for reporter in found.values()}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "searched"),
+    [
+        ("/usr/bin:/bin", "/usr/bin:/bin"),
+        (":/usr/bin::/bin:", "/usr/bin:/bin"),
+        (".:/usr/bin:bin:../x:~/bin", "/usr/bin"),
+        (".", os.defpath),
+        ("", os.defpath),
+        (None, os.defpath),
+    ],
+)
+def test_programs_are_never_looked_for_where_a_command_happens_to_run(
+    tmp_path: Path, given: str | None, searched: str
+) -> None:
+    place = wiring.settings({} if given is None else {"PATH": given}, tmp_path)
+    assert place.search_path == searched

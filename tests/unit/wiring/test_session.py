@@ -57,6 +57,13 @@ def test_a_cancelled_session_ends_its_episodes_as_cancelled(place: Settings) -> 
         assert session.run(job(place)).receipt.outcome.name == "cancelled/cancellation_requested"
 
 
+def test_a_plane_that_is_not_whole_tells_what_is_wrong_and_the_line_to_type(tmp_path: Path) -> None:
+    (tmp_path / "planes/loopx/0.4.8").mkdir(parents=True)
+    place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
+    with pytest.raises(PlaneMissingError, match=r"is damaged \(installed.json is missing.*type: harness plane install"):
+        wiring.plane_identity(place, "loopx==0.4.8")
+
+
 @pytest.mark.plane
 def test_a_machine_without_git_is_told_so(place: Settings, tmp_path: Path) -> None:
     bare = wiring.settings({"HARNESS_HOME": str(place.home), "PATH": str(tmp_path)}, tmp_path)
