@@ -172,7 +172,7 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspac
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
         lacking = None if ok else shortage(workspace.root)
         if lacking is not None:
-            raise MachineError(f"prepare step {number} failed, and the machine lacks something: {lacking}")
+            raise MachineError(f"workspace.prepare[{number}]: failed, and the machine lacks something: {lacking}")
         if not ok:
             how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
             problem = f"workspace.prepare[{number}]: the control plane's call failed ({how})"

@@ -113,8 +113,8 @@ class _Writer:
 
     def settle(self) -> None:
         """Set the directories' times."""
-        for parts, path in self._directories.items():
-            with _refused(parts):
+        for path in self._directories.values():
+            with _refused("workspace"):
                 os.utime(path, ns=(MADE_AT_NS, MADE_AT_NS))
 
 

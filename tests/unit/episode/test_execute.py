@@ -211,7 +211,7 @@ def test_a_plane_that_fails_at_the_opening_where_there_is_no_room_is_not_its_own
     with small_files(100_000):
         prepared = stage.play(says=fails, change={"workspace": {"prepare": [{"plane": ["ask"]}]}})
     assert (prepared.receipt.outcome.detail, prepared.receipt.cause) == ("environment", "harness")
-    assert "prepare step 1 failed, and the machine lacks something" in (prepared.result.log.problem or "")
+    assert "workspace.prepare[0]: failed, and the machine lacks something" in (prepared.result.log.problem or "")
 
 
 def test_a_read_that_the_machine_could_not_start_is_the_machines_fault(stage: Stage) -> None:
