@@ -101,6 +101,8 @@ def _text(report: RecordingReport, *, mutate: bool) -> str:
     noticed = report.mutations - len(report.survivors)
     lines = [f"{'fits' if not report.survivors else 'BLIND'}  {name}  {report.mutations} mutations, {noticed} noticed"]
     for survivor in report.survivors[:_TOLD]:
-        place = f"exchange {survivor.exchange}" if survivor.step is None else f"step {survivor.step}"
+        place = "the header" if survivor.exchange is None else f"exchange {survivor.exchange}"
+        if survivor.step is not None:
+            place = f"step {survivor.step}"
         lines.append(folded(f"not noticed: {survivor.way} at {place} {survivor.pointer}", "  "))
     return "\n".join(lines)

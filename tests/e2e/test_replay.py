@@ -14,7 +14,8 @@ from harness import recording, wiring
 from harness.receipt import canonical
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.recording import Recording
+from harness.schema.message import GenerationSettings
+from harness.schema.recording import Exchange, Recording
 from harness.schema.run import EpisodeJob, EpisodeOptions
 
 pytestmark = pytest.mark.plane
@@ -130,6 +131,57 @@ def test_an_answer_that_differs_from_the_recorded_one_is_named_by_step_and_point
     code, receipt, drifts = replay(own)
     assert (code, receipt["failure_code"], receipt["cause"]) == (6, "stale_plane_answer", "control_plane")
     assert [(one["step"], one["pointer"]) for one in drifts] == [(1, "/decision")]
+
+
+def _exchange(kept: Recording, update: Callable[[Exchange], Exchange]) -> Recording:
+    return kept.model_copy(update={"exchanges": (update(kept.exchanges[0]), *kept.exchanges[1:])})
+
+
+def _asking(kept: Recording, **update: JsonValue) -> Recording:
+    return _exchange(kept, lambda one: one.model_copy(update={"request": one.request.model_copy(update=dict(update))}))
+
+
+def _failing(kept: Recording) -> Recording:
+    return _exchange(
+        kept, lambda one: one.model_copy(update={"response": one.response.model_copy(update={"status": 503})})
+    )
+
+
+def _answering(kept: Recording, **update: JsonValue) -> Recording:
+    return kept.model_copy(update={"answers": (kept.answers[0].model_copy(update=dict(update)), *kept.answers[1:])})
+
+
+def _acting(kept: Recording, **update: JsonValue) -> Recording:
+    actor = kept.header.actor.model_copy(update=dict(update))
+    return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
+
+
+def _warmer(kept: Recording) -> Recording:
+    actor = kept.header.actor.model_copy(update={"settings": GenerationSettings(temperature=0.5)})
+    return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "pointer"),
+    [
+        (lambda kept: _asking(kept, method="PUT"), "stale_request", "/entry/request/method"),
+        (lambda kept: _asking(kept, headers={"content-type": "text/plain"}), "stale_request", "/entry/request/headers"),
+        (_failing, "stale_reply", "/entry/response/status"),
+        (lambda kept: _answering(kept, exit_code=1), "stale_plane_answer", "/entry/exit_code"),
+        (lambda kept: _answering(kept, kind=None), "stale_plane_answer", "/entry/kind"),
+        (lambda kept: _acting(kept, model="other"), "stale_request", "/model"),
+        (_warmer, "stale_request", "/temperature"),
+    ],
+    ids=["method", "header", "status", "exit code", "kind", "model", "settings"],
+)
+def test_whatever_a_recording_says_besides_bodies_is_compared_too(
+    own: CommandLine, how: Callable[[Recording], Recording], code: str, pointer: str
+) -> None:
+    change(own, how)
+    ended, receipt, drifts = replay(own)
+    assert (ended, receipt["verdict"]) == (6, "not_judged")
+    places = [str(one["pointer"]) for one in drifts if one["code"] == code]
+    assert any(place.startswith(pointer) for place in places), drifts
 
 
 def test_another_version_of_the_plane_is_told(own: CommandLine) -> None:
