@@ -29,7 +29,7 @@ from harness.schema.recording import (
     Seal,
 )
 
-__all__ = ["FORMAT", "Entry", "Lines", "dump", "load", "reseal"]
+__all__ = ["FORMAT", "Entry", "Lines", "dump", "header_of", "load", "reseal"]
 
 #: The format that is written, and the only one that is read.
 FORMAT: Final = 1
@@ -83,6 +83,19 @@ def load(source: Path | bytes, name: str = "recording") -> Recording:
     for number, raw in enumerate(_split(data), start=1):
         reader.take(raw, number)
     return reader.recording()
+
+
+def header_of(path: Path) -> RecordingHeader:
+    """What a file says that it records; whether the rest is whole is not looked at. Raises RecordingError."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    entry = _entry(first, str(path), 1)
+    if not isinstance(entry, RecordingHeader):
+        raise RecordingError(path, "this is no recording: the first line is no header", line=1)
+    return entry
 
 
 class _Reader:
@@ -172,7 +185,11 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RecordingError(path, f"cannot be read: {error.strerror or type(error).__name__}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> RecordingError:
+    return RecordingError(path, f"cannot be read: {error.strerror or type(error).__name__}")
 
 
 def _split(data: bytes) -> Iterator[bytes]:

@@ -7,9 +7,11 @@ from harness.wiring.planes import plane_identity
 from harness.wiring.recordings import (
     CLASSIFIER_VERSION,
     Keeping,
+    interrupted,
     keeping,
     recorded_specs,
     recording_folders,
+    replayed_digest,
     sayable_in,
 )
 from harness.wiring.session import Session, run_episode, trace_episode
@@ -23,12 +25,14 @@ __all__ = [
     "Settings",
     "actor_specs",
     "classifier",
+    "interrupted",
     "keeping",
     "kept_recording",
     "load_scenario",
     "plane_identity",
     "recorded_specs",
     "recording_folders",
+    "replayed_digest",
     "reporters",
     "run_episode",
     "sayable_in",

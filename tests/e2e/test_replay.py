@@ -231,6 +231,39 @@ def test_a_scenario_without_a_recording_has_nothing_to_replay(own: CommandLine) 
     assert not (own.cwd / "reports").exists()
 
 
+def test_a_copy_of_a_recording_is_refused_by_name_and_never_counted_twice(own: CommandLine) -> None:
+    shutil.copy(recorded(own), recorded(own).with_name("copy.jsonl"))
+    for argv in (
+        ("run", NAME, "--actor", "recorded"),
+        ("run", NAME, "--actor", f"recorded:{recorded(own)}", "--actor", f"recorded:{recorded(own).parent}/copy.jsonl"),
+        ("check", NAME),
+    ):
+        done = own.run(*argv)
+        assert done.returncode == 4, done.stdout
+        assert done.stderr.count(b"\n") == 1
+        assert b"records the same episode as" in done.stderr
+        assert b"copy.jsonl" in done.stderr
+    assert not (own.cwd / "reports").exists()
+
+
+def test_half_a_recording_is_named_and_not_played(own: CommandLine) -> None:
+    half = recorded(own).with_name(f"{GOOD}.jsonl.partial")
+    half.write_bytes(b"".join(recorded(own).read_bytes().splitlines(keepends=True)[:2]))
+    done = own.run("run", NAME, "--actor", "recorded", "--format", "jsonl")
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1)
+    assert f"half a recording, 1 exchange: {half}; recording was interrupted; it is not played".encode() in done.stderr
+    done = own.run("check", NAME)
+    assert done.returncode == 6
+    told = " ".join(done.stdout.decode().split())
+    assert "STRAY half a recording, 1 exchange:" in told
+    assert "to do: harness record --replace records anew and then removes it, or remove it" in told
+    assert "give its scenario back" not in told
+    recorded(own).unlink()
+    done = own.run("run", NAME, "--actor", "recorded")
+    assert done.returncode == 5
+    assert b"half a recording" in done.stderr
+
+
 def test_check_replays_recordings_and_tells_strays(own: CommandLine) -> None:
     done = own.run("check", NAME)
     assert done.returncode == 0, done.stdout

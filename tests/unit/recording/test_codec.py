@@ -7,7 +7,7 @@ import pytest
 import recorded as rec
 
 from harness.errors import RecordingError
-from harness.recording import Dress, answer_key, dump, load, request_key, reseal
+from harness.recording import Dress, answer_key, dump, header_of, load, request_key, reseal
 from harness.recording.codec import Lines
 from harness.schema.recording import PlaneAnswer, Seal
 
@@ -152,3 +152,14 @@ def test_sealing_anew_numbers_and_keys_what_is_there() -> None:
 
 def test_sealing_anew_what_was_not_changed_changes_nothing() -> None:
     assert reseal(load(DATA)) == load(DATA)
+
+
+def test_the_header_alone_is_read_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINES[0] + b"damaged")
+    assert header_of(path) == HEADER
+    with pytest.raises(RecordingError, match=r"none\.jsonl: recording_unreadable: cannot be read"):
+        header_of(tmp_path / "none.jsonl")
+    path.write_bytes(LINES[1])
+    with pytest.raises(RecordingError, match=r"a\.jsonl:1: recording_unreadable: .*no header"):
+        header_of(path)
