@@ -14,7 +14,7 @@ from harness.schema.check import RecordingReport
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
-from harness.suite import check_recording
+from harness.suite import check_recording, refuse_twins
 
 __all__ = ["Replayed", "check_recordings"]
 
@@ -50,7 +50,9 @@ def check_recordings(
     """Replay every recording of the scenarios, against the real control plane, and tell what no longer fits."""
     reports: list[RecordingReport] = []
     for one in chosen:
-        for spec in wiring.recorded_specs(settings, one, None):
+        specs = wiring.recorded_specs(settings, one, None)
+        refuse_twins(one.scenario.id, specs)
+        for spec in specs:
             job = EpisodeJob(
                 loaded=one, actor=spec, plane=planes[one.scenario.plane], trial=spec.trial or 1, options=options
             )
@@ -61,15 +63,20 @@ def check_recordings(
                 say_json(report.model_dump(mode="json"))
             elif form == "text":
                 say(_text(report, mutate=mutate))
-    strays = _strays(settings)
+    folder = settings.cwd / "recordings"
+    orphans = recording.orphans(folder, wiring.scenarios(settings))
+    halves = recording.halves_below(folder)
     if form == "text":
-        for stray in strays:
-            say(f"STRAY  {stray}\n    to do: remove it, or give its scenario back")
+        for orphan in orphans:
+            say(f"STRAY  {orphan}\n    to do: remove it, or give its scenario back")
+        for half in halves:
+            say(folded(f"STRAY  {half}", "    "))
+            say("    to do: harness record --replace records anew and then removes it, or remove it")
         if mutate:
             total = sum(report.mutations for report in reports)
             missed = sum(len(report.survivors) for report in reports)
             say(f"{total} mutations of {len(reports)} recordings, {total - missed} noticed")
-    return Replayed(tuple(reports), strays)
+    return Replayed(tuple(reports), tuple(map(str, (*orphans, *(half.path for half in halves)))))
 
 
 def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
@@ -85,12 +92,6 @@ def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> Record
     )
 
 
-def _strays(settings: wiring.Settings) -> tuple[str, ...]:
-    known = wiring.scenarios(settings)
-    folder = settings.cwd / "recordings"
-    return tuple(map(str, (*recording.orphans(folder, known), *recording.partials(folder))))
-
-
 def _text(report: RecordingReport, *, mutate: bool) -> str:
     name = f"{report.scenario}  {report.recording}"
     if report.drifts:
@@ -101,6 +102,8 @@ def _text(report: RecordingReport, *, mutate: bool) -> str:
     noticed = report.mutations - len(report.survivors)
     lines = [f"{'fits' if not report.survivors else 'BLIND'}  {name}  {report.mutations} mutations, {noticed} noticed"]
     for survivor in report.survivors[:_TOLD]:
-        place = f"exchange {survivor.exchange}" if survivor.step is None else f"step {survivor.step}"
+        place = "the header" if survivor.exchange is None else f"exchange {survivor.exchange}"
+        if survivor.step is not None:
+            place = f"step {survivor.step}"
         lines.append(folded(f"not noticed: {survivor.way} at {place} {survivor.pointer}", "  "))
     return "\n".join(lines)

@@ -66,7 +66,8 @@ def record(
     """Play scenarios (default: all) with live models and keep the exchanges below the folder of recordings.
 
     A recording is kept where the episode was judged, pass or fail; an outage is no recording. What is recorded
-    already is refused without --replace.
+    already is refused without --replace, and so is what an interrupted recording left behind. With it the fullest of
+    those stays until the new recording is whole; what is removed is told.
     """
     settings = wiring.settings()
     if not yes_spend:
@@ -118,6 +119,8 @@ def _refuse_recorded(folder: Path, jobs: Sequence[EpisodeJob]) -> None:
             raise UsageError(
                 f"{path} is there already; record it again with --replace, or what is stale with --stale-only"
             )
+        for half in recording.halves(path):
+            raise UsageError(f"{half}; --replace records anew and removes it when the new recording is whole")
 
 
 def _is_due(settings: wiring.Settings, folder: Path, job: EpisodeJob) -> bool:
@@ -131,15 +134,24 @@ def _is_due(settings: wiring.Settings, folder: Path, job: EpisodeJob) -> bool:
         return is_stale(session.run(replayed).receipt)
 
 
+def _remove(found: Sequence[recording.Half]) -> None:
+    for half in recording.remove(found):
+        note(f"harness: removed {half}")
+
+
 def _play(
     settings: wiring.Settings, jobs: Sequence[EpisodeJob], kept: wiring.Keeping, folder: Path, form: str
 ) -> ExitCode:
     codes: set[ExitCode] = set()
     with wiring.Session(settings, kept) as session:
         for job in jobs:
-            receipt = session.run(job).receipt
             path = _path(folder, job)
+            if kept.replace:
+                _remove(recording.superfluous(recording.halves(path)))
+            receipt = session.run(job).receipt
             written: Literal["recorded", "not recorded"] = "recorded" if kept.stays(receipt.verdict) else "not recorded"
+            if written == "recorded" and kept.replace:
+                _remove(recording.halves(path))
             if written == "not recorded":
                 codes.add(BY_VERDICT[receipt.verdict])
                 note(

@@ -12,7 +12,7 @@ from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
-from harness.cli.output import say, say_json, table
+from harness.cli.output import note, say, say_json, table
 from harness.cli.play import Order, play
 from harness.cli.selection import choose
 from harness.errors import MissingKeyError, NothingSelectedError, UsageError
@@ -136,6 +136,9 @@ def _plan(
         one.scenario.id: [spec for actor in actors for spec in wiring.actor_specs(settings, actor, one, sets)]
         for one in chosen
     }
+    for one in chosen if "recorded" in actors else ():
+        for half in wiring.interrupted(settings, one):
+            note(f"harness: {half}; it is not played, and harness record --replace makes it anew")
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     return plan(chosen, specs, planes, trials=trials, options=options)
 

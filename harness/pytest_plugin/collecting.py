@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness import recording, wiring
-from harness.errors import HarnessError
+from harness.errors import HarnessError, RecordingError
 from harness.pytest_plugin.ledger import LEDGER, ScenarioEntry
 from harness.pytest_plugin.options import actors, snapshot_folder, trials
 from harness.pytest_plugin.playing import Part, play
@@ -51,8 +52,11 @@ class ScenarioFile(pytest.Module):
         folder = snapshot_folder(self.config, root) / self.path.parent.name / self.path.stem
         entry = ledger.files[str(self.path)] = ScenarioEntry(str(folder))
         ledger.met.update(_scripts(loaded))
+        twins = _twins(recordings)
         tests = [
-            self._test(name, actor, Part(loaded, f"recorded:{kept}" if kept is not None else actor), folder)
+            self._test(
+                name, actor, Part(loaded, f"recorded:{kept}" if kept is not None else actor, twins.get(actor)), folder
+            )
             for actor in _asked(actors(self.config), loaded, recordings)
             for kept in (recordings.get(actor),)
             for name in _names(actor, 1 if kept is not None else trials(self.config))
@@ -72,6 +76,19 @@ def _recordings(place: wiring.Settings, loaded: LoadedScenario) -> dict[str, Pat
     """Recordings by the actor that each is; whether one can be read is seen by its own test."""
     found = (recording.find(folder, loaded.scenario.id) for folder in wiring.recording_folders(place))
     return {f"recorded:{path.stem}": path for paths in found for path in paths}
+
+
+def _twins(recordings: Mapping[str, Path]) -> dict[str, str]:
+    """By actor the first of the recordings that record the same episode, for all but that first."""
+    first: dict[tuple[str, int], str] = {}
+    found: dict[str, str] = {}
+    for actor, path in recordings.items():
+        with suppress(RecordingError):
+            header = recording.header_of(path)
+            other = first.setdefault((wiring.replayed_digest(header), header.trial), actor)
+            if other != actor:
+                found[actor] = other
+    return found
 
 
 def _scripts(loaded: LoadedScenario) -> tuple[str, ...]:

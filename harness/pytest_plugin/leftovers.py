@@ -75,8 +75,9 @@ def _recordings(config: pytest.Config, ledger: Ledger) -> Iterator[str]:
         known = wiring.scenarios(replace(place, search=(*roots, *place.search)))
         for path in recording.orphans(folder, known):
             yield f"recording without a scenario: {near(path, config.rootpath)}; move it to its scenario, or delete it"
-        for path in recording.partials(folder):
-            yield f"half a recording: {near(path, config.rootpath)}; recording was interrupted: delete it, record anew"
+        for half in recording.halves_below(folder):
+            told = replace(half, path=Path(near(half.path, config.rootpath)))
+            yield f"{told}: harness record --replace makes it anew and then removes it; or delete it"
 
 
 def _whole(config: pytest.Config, ledger: Ledger, place_of: Callable[[Path], Path]) -> dict[Path, tuple[Path, ...]]:

@@ -28,10 +28,11 @@ _EXECUTOR: Literal["warm", "cold"] = "warm" if sys.platform == "linux" else "col
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one test plays; ``actor`` as ``harness run`` takes it."""
+    """What one test plays; ``actor`` as ``harness run`` takes it, ``twin`` another recording of the same episode."""
 
     loaded: LoadedScenario
     actor: str
+    twin: str | None = None
 
 
 def play(
@@ -42,6 +43,12 @@ def play(
 ) -> None:
     """Run the episode; fail, in words, where its receipt is not the snapshot's or its recording no longer fits."""
     part: Part = request.node.part
+    if part.twin is not None:
+        pytest.fail(
+            f"harness: {request.node.name}: records the same episode as {part.twin} (same actor and trial) and would "
+            "count twice; remove one of them",
+            pytrace=False,
+        )
     result = _episode(harness_settings, harness_session, part)
     if isinstance(result, HarnessError):
         # told where nothing is being handled, so that pytest tells it once

@@ -1,9 +1,10 @@
 """What passed between an actor and its provider: recorded without secrets and places, replayed strictly."""
 
-from harness.recording.codec import dump, load, reseal
+from harness.recording.codec import dump, header_of, load, reseal
 from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts
 from harness.recording.exchanging import Dress
 from harness.recording.files import RecordingWriter, find, orphans, partials, recording_path, write
+from harness.recording.interrupted import Half, halves, halves_below, remove, superfluous
 from harness.recording.keeping import Keeper
 from harness.recording.keys import answer_key, request_key, stable_body
 from harness.recording.matching import differences, explain, explain_answer, nearest
@@ -14,6 +15,7 @@ from harness.recording.telling import tell
 __all__ = [
     "Comparer",
     "Dress",
+    "Half",
     "Keeper",
     "Mutation",
     "RecordingWriter",
@@ -26,16 +28,21 @@ __all__ = [
     "explain",
     "explain_answer",
     "find",
+    "halves",
+    "halves_below",
     "header_drifts",
+    "header_of",
     "load",
     "mutations",
     "nearest",
     "orphans",
     "partials",
     "recording_path",
+    "remove",
     "request_key",
     "reseal",
     "stable_body",
+    "superfluous",
     "tell",
     "write",
 ]

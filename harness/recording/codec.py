@@ -3,7 +3,8 @@
 A line is ``{"digest":...,"entry":...}`` without white space and in ASCII, so nothing but its own end looks like the
 end of a line to any reader. The digest covers the entry and the digest of the line before; the seal, which is last,
 says how many lines stand before it and covers all their digests. A line in any other spelling is refused: every byte
-counts.
+counts. The key of a request or answer is made anew from what stands beside it: a file that was changed and sealed
+anew, but not keyed anew, is refused too.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Final, assert_never
 from pydantic import TypeAdapter, ValidationError
 
 from harness.errors import RecordingError
-from harness.recording.keys import answer_key, request_key
+from harness.recording.keys import answer_key, exchange_key
 from harness.schema.base import Digest, JsonValue, digest_text
+from harness.schema.name import Pointer
 from harness.schema.recording import (
     Exchange,
     PlaneAnswer,
@@ -27,7 +29,7 @@ from harness.schema.recording import (
     Seal,
 )
 
-__all__ = ["FORMAT", "Entry", "Lines", "dump", "load", "reseal"]
+__all__ = ["FORMAT", "Entry", "Lines", "dump", "header_of", "load", "reseal"]
 
 #: The format that is written, and the only one that is read.
 FORMAT: Final = 1
@@ -70,7 +72,8 @@ def load(source: Path | bytes, name: str = "recording") -> Recording:
 
     Raises:
         RecordingError: the file is not there or cannot be read, is empty, no recording, of another format, changed
-            after it was written, or without its seal, which is how an interrupted recording ends.
+            after it was written, keyed by other requests or answers than it holds, or without its seal, which is how
+            an interrupted recording ends.
     """
     where = name if isinstance(source, bytes) else str(source)
     data = source if isinstance(source, bytes) else _read(source)
@@ -80,6 +83,19 @@ def load(source: Path | bytes, name: str = "recording") -> Recording:
     for number, raw in enumerate(_split(data), start=1):
         reader.take(raw, number)
     return reader.recording()
+
+
+def header_of(path: Path) -> RecordingHeader:
+    """What a file says that it records; whether the rest is whole is not looked at. Raises RecordingError."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    entry = _entry(first, str(path), 1)
+    if not isinstance(entry, RecordingHeader):
+        raise RecordingError(path, "this is no recording: the first line is no header", line=1)
+    return entry
 
 
 class _Reader:
@@ -107,10 +123,12 @@ class _Reader:
             case RecordingHeader():
                 raise RecordingError(self._where, "a second header", line=number)
             case Exchange() if entry.number == len(self._exchanges) + 1:
+                self._check_key(entry.key, exchange_key(entry, self._volatile), "request", number)
                 self._exchanges.append(entry)
             case Exchange():
                 raise RecordingError(self._where, "exchanges are numbered 1, 2, 3 in their order", line=number)
             case PlaneAnswer():
+                self._check_key(entry.key, answer_key(entry.kind, entry.exit_code, entry.answer), "answer", number)
                 self._answers.append(entry)
             case Seal() if entry == expected:
                 self._seal = entry
@@ -118,6 +136,14 @@ class _Reader:
                 raise RecordingError(self._where, "the seal is not that of the lines before it", line=number)
             case _:
                 assert_never(entry)
+
+    @property
+    def _volatile(self) -> tuple[Pointer, ...]:
+        return () if self._header is None else self._header.volatile
+
+    def _check_key(self, key: Digest, right: Digest, what: str, number: int) -> None:
+        if key != right:
+            raise RecordingError(self._where, f"the key is not that of the {what} beside it", line=number)
 
     def recording(self) -> Recording:
         """All of it. Raises RecordingError where the end is not there."""
@@ -136,12 +162,7 @@ def reseal(recording: Recording) -> Recording:
     """The same content with numbers, keys and digest made anew, as if it had been recorded so."""
     volatile = recording.header.volatile
     exchanges = tuple(
-        exchange.model_copy(
-            update={
-                "number": number,
-                "key": request_key(exchange.request.method, exchange.request.path, exchange.request.body, volatile),
-            }
-        )
+        exchange.model_copy(update={"number": number, "key": exchange_key(exchange, volatile)})
         for number, exchange in enumerate(recording.exchanges, start=1)
     )
     answers = tuple(
@@ -164,7 +185,11 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RecordingError(path, f"cannot be read: {error.strerror or type(error).__name__}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> RecordingError:
+    return RecordingError(path, f"cannot be read: {error.strerror or type(error).__name__}")
 
 
 def _split(data: bytes) -> Iterator[bytes]:

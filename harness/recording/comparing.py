@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from harness import redaction
 from harness.errors import ReplayMismatchError
-from harness.recording.matching import explain_answer
+from harness.recording.keys import succeeded
+from harness.recording.matching import LINE, explain_answer
 from harness.recording.replaying import Replayer
+from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
 from harness.schema.receipt import RedactedText
-from harness.schema.recording import Drift, DriftCause, PlaneAnswer, RecordedRequest, Recording
+from harness.schema.recording import Drift, DriftCause, Exchange, PlaneAnswer, RecordedRequest, Recording
 from harness.schema.run import EpisodeJob
 
 __all__ = ["Comparer", "Seen", "drifts_of", "header_drifts"]
@@ -21,18 +24,24 @@ def header_drifts(recording: Recording, job: EpisodeJob, classifier_version: int
     """What can be told before anything runs: scenario, control plane, judge."""
     header, scenario = recording.header, job.loaded.scenario
     volatile = scenario.call.volatile if scenario.call else ()
-    pairs: tuple[tuple[DriftCause, JsonValue, JsonValue], ...] = (
-        ("scenario", header.scenario, scenario.id),
-        ("scenario", header.scenario_digest, job.loaded.digest),
-        ("scenario", list(header.volatile), list(volatile)),
-        ("plane_version", header.plane.model_dump(mode="json"), job.plane.model_dump(mode="json")),
-        ("classifier", header.classifier_version, classifier_version),
+    pairs: tuple[tuple[DriftCause, str, JsonValue, JsonValue], ...] = (
+        ("scenario", "scenario", header.scenario, scenario.id),
+        ("scenario", "scenario_digest", header.scenario_digest, job.loaded.digest),
+        ("scenario", "volatile", list(header.volatile), list(volatile)),
+        ("plane_version", "plane", header.plane.model_dump(mode="json"), job.plane.model_dump(mode="json")),
+        ("settings", "actor/model", header.actor.model, job.actor.identity.model),
+        ("settings", "actor/settings", _settings(header.actor), _settings(job.actor.identity)),
+        ("classifier", "classifier_version", header.classifier_version, classifier_version),
     )
-    return tuple(
-        Drift(cause=cause, recorded=_told(recorded), now=_told(now))
-        for cause, recorded, now in pairs
-        if recorded != now
-    )
+    return tuple(_of_header(cause, name, recorded, now) for cause, name, recorded, now in pairs if recorded != now)
+
+
+def _settings(actor: ActorIdentity) -> JsonValue:
+    return None if actor.settings is None else actor.settings.model_dump(mode="json")
+
+
+def _of_header(cause: DriftCause, name: str, recorded: JsonValue, now: JsonValue) -> Drift:
+    return Drift(cause=cause, pointer=f"{LINE}/{name}", recorded=_told(recorded), now=_told(now))
 
 
 def _told(value: JsonValue) -> RedactedText:
@@ -54,12 +63,16 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one episode really met: prompt, tools, requests, and each answer with how many requests came before it."""
+    """What one episode really met: prompt, tools, requests, and each answer with how many requests came before it.
+
+    ``replied`` says whether its last request got a reply that could be used; None where nobody knows.
+    """
 
     prompt: Digest = ""
     tools: Digest = ""
     requests: tuple[tuple[RecordedRequest, Digest], ...] = ()
     answers: tuple[tuple[int, PlaneAnswer], ...] = ()
+    replied: bool | None = None
 
 
 class Comparer:
@@ -93,9 +106,9 @@ class Comparer:
         header = self._recording.header
         found = list(self._frozen)
         if header.prompt != prompt:
-            found.append(Drift(cause="prompt", recorded=_told(header.prompt), now=_told(prompt)))
+            found.append(_of_header("prompt", "prompt", header.prompt, prompt))
         if header.tools != tools:
-            found.append(Drift(cause="tools", recorded=_told(header.tools), now=_told(tools)))
+            found.append(_of_header("tools", "tools", header.tools, tools))
         return tuple(found)
 
     def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
@@ -115,7 +128,8 @@ class Comparer:
             Drift(cause="plane_answer", step=left.step, now=redaction.missing())
             for left in self._recording.answers[self._next :]
         )
-        return (*self._replayer.drifts, *self._replayer.unplayed, *missing)
+        replies = tuple(_failing(self._recording.exchanges))
+        return (*self._replayer.drifts, *replies, *self._replayer.unplayed, *missing)
 
 
 def drifts_of(
@@ -138,4 +152,35 @@ def drifts_of(
         while due is not None and due[0] <= number:
             found += comparer.answered(due[1])
             due = next(answers, None)
-    return (*found, *comparer.closed())
+    return (*found, *_ending(recording, seen), *comparer.closed())
+
+
+def _failing(exchanges: Sequence[Exchange]) -> Iterator[Drift]:
+    """Replies from which another request followed although their status is a failure's.
+
+    A request that is asked again may well follow a failure.
+    """
+    for one, following in pairwise(exchanges):
+        if not succeeded(one.response.status) and one.key != following.key:
+            yield _of_reply(one, now="the episode went on")
+
+
+def _ending(recording: Recording, seen: Seen) -> Iterator[Drift]:
+    """The last reply, where its status does not say what became of it."""
+    last = recording.exchanges[-1] if recording.exchanges else None
+    if last is None or seen.replied is None or len(seen.requests) < len(recording.exchanges):
+        return
+    if seen.replied and not succeeded(last.response.status):
+        yield _of_reply(last, now="the reply was used")
+    elif not seen.replied and succeeded(last.response.status):
+        yield _of_reply(last, now="there was no reply that could be used")
+
+
+def _of_reply(exchange: Exchange, now: str) -> Drift:
+    return Drift(
+        cause="reply",
+        exchange=exchange.number,
+        pointer=f"{LINE}/response/status",
+        recorded=_told(exchange.response.status),
+        now=redaction.name(now, (now,)),
+    )

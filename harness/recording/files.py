@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from collections.abc import Collection
@@ -170,7 +171,7 @@ def _refuse_to_replace(path: Path, *, replace: bool) -> None:
 
 
 def _claim(path: Path) -> tuple[Path, int]:
-    """A new partial file beside ``path``, made exclusively and open for appending."""
+    """A new partial file beside ``path``, made exclusively, open for appending, and locked as long as it is."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -178,7 +179,10 @@ def _claim(path: Path) -> tuple[Path, int]:
             infix = "" if number == 1 else f".{number}"
             beside = path.with_name(f"{path.name}{infix}{PARTIAL}")
             with suppress(FileExistsError):
-                return beside, os.open(beside, flags, 0o644)
+                descriptor = os.open(beside, flags, 0o644)
+                with suppress(OSError):  # without locks nobody can tell that it is being written
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return beside, descriptor
     except OSError as error:
         raise _cannot_write(path, error) from error
     raise AssertionError(path)

@@ -13,8 +13,9 @@ from functools import lru_cache
 from harness.schema.base import Digest, JsonValue, digest_json
 from harness.schema.name import KindName
 from harness.schema.pointer import without
+from harness.schema.recording import Exchange
 
-__all__ = ["answer_key", "embedded", "request_key", "stable_body"]
+__all__ = ["answer_key", "embedded", "exchange_key", "request_key", "stable_body", "succeeded"]
 
 #: Conversations grow by one turn at a time: texts seen before are not parsed again.
 _CACHED = 512
@@ -25,9 +26,19 @@ def request_key(method: str, path: str, body: JsonValue, volatile: Sequence[str]
     return digest_json([method, path, stable_body(body, volatile)])
 
 
+def exchange_key(exchange: Exchange, volatile: Sequence[str] = ()) -> Digest:
+    """The key that an exchange must have by its request."""
+    return request_key(exchange.request.method, exchange.request.path, exchange.request.body, volatile)
+
+
 def answer_key(kind: KindName | None, exit_code: int | None, answer: JsonValue) -> Digest:
     """The digest of a plane's answer; ``answer`` without volatile values, paths as placeholders."""
     return digest_json([kind, exit_code, answer])
+
+
+def succeeded(status: int) -> bool:
+    """Whether a reply with that HTTP status can hold what the model said; all successful ones are alike."""
+    return 200 <= status < 300  # noqa: PLR2004  (the successful statuses of HTTP)
 
 
 def stable_body(body: JsonValue, volatile: Sequence[str]) -> JsonValue:

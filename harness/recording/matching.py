@@ -11,9 +11,12 @@ from harness.recording.keys import embedded, stable_body
 from harness.schema.base import JsonValue
 from harness.schema.pointer import MISSING, Missing
 from harness.schema.receipt import RedactedText
-from harness.schema.recording import Drift, Exchange, PlaneAnswer
+from harness.schema.recording import Drift, Exchange, PlaneAnswer, RecordedRequest
 
-__all__ = ["Difference", "differences", "explain", "explain_answer", "nearest", "place_of"]
+__all__ = ["LINE", "Difference", "differences", "explain", "explain_answer", "nearest", "place_of"]
+
+#: Where the pointers begin that name a place in a recorded line, and not in a request's body or a plane's answer.
+LINE: Final = "/entry"
 
 #: Differences beyond this many are not told.
 LIMIT: Final = 8
@@ -51,7 +54,7 @@ def nearest(exchanges: Iterable[Exchange], body: JsonValue, volatile: Sequence[s
 
 def explain(
     exchange: Exchange,
-    body: JsonValue,
+    asked: RecordedRequest,
     volatile: Sequence[str] = (),
     *,
     sayable: frozenset[str] = frozenset(),
@@ -59,10 +62,15 @@ def explain(
 ) -> tuple[Drift, ...]:
     """What differs between a recorded request and the one that is asked now, each place with both values.
 
-    A text is shown only where it is ``sayable``; else its length and digest are told, and the line from which on it
-    differs. Where nothing differs but the request was not to be answered, one drift without a pointer is given.
+    Method, path and kept headers come first. A text of a body is shown only where it is ``sayable``; else its length
+    and digest are told, and the line from which on it differs. Where nothing differs but the request was not to be
+    answered, one drift without a pointer is given.
     """
     found = [
+        Drift(cause="request", exchange=exchange.number, pointer=at, recorded=_redacted(one), now=_redacted(other))
+        for at, one, other in _beside_body(exchange.request, asked)
+    ]
+    found += [
         Drift(
             cause="request",
             exchange=exchange.number,
@@ -70,7 +78,7 @@ def explain(
             recorded=_told(MISSING, recorded, sayable),
             now=_told(recorded, now, sayable),
         )
-        for at, recorded, now in islice(_compared(exchange.request.body, body, volatile), limit)
+        for at, recorded, now in islice(_compared(exchange.request.body, asked.body, volatile), limit)
     ]
     return tuple(found) or (Drift(cause="request", exchange=exchange.number),)
 
@@ -79,13 +87,21 @@ def explain_answer(
     recorded: PlaneAnswer, now: PlaneAnswer, *, sayable: frozenset[str] = frozenset(), limit: int = LIMIT
 ) -> tuple[Drift, ...]:
     """What differs between a recorded answer of the control plane and the one that came now, in order."""
+    if (recorded.step, recorded.key) == (now.step, now.key):
+        return ()
     facts: tuple[tuple[str, JsonValue, JsonValue], ...] = (
         ("kind", recorded.kind, now.kind),
-        ("exit code", recorded.exit_code, now.exit_code),
+        ("exit_code", recorded.exit_code, now.exit_code),
         ("step", recorded.step, now.step),
     )
     found = [
-        Drift(cause="plane_answer", step=now.step, recorded=_fact(name, one), now=_fact(name, other))
+        Drift(
+            cause="plane_answer",
+            step=now.step,
+            pointer=f"{LINE}/{name}",
+            recorded=_redacted(one),
+            now=_redacted(other),
+        )
         for name, one, other in facts
         if one != other
     ]
@@ -102,9 +118,17 @@ def explain_answer(
     return tuple(found)
 
 
-def _fact(name: str, value: JsonValue) -> RedactedText:
-    text = f"{name} {value}"
-    return redaction.name(text, (text,))
+def _beside_body(recorded: RecordedRequest, asked: RecordedRequest) -> Iterator[Difference]:
+    """Differences in all that a request holds besides its body."""
+    one, other = (request.model_dump(mode="json", exclude={"body"}) for request in (recorded, asked))
+    return _differing(one, other, f"{LINE}/request")
+
+
+def _redacted(value: JsonValue | Missing) -> RedactedText:
+    """A value that holds nothing but what was redacted before, or what is fixed."""
+    if isinstance(value, Missing):
+        return redaction.missing()
+    return redaction.value(value, frozenset({value}) if isinstance(value, str) else frozenset())
 
 
 def place_of(path: Sequence[str | int]) -> str:
@@ -121,12 +145,15 @@ def _differing(recorded: JsonValue, now: JsonValue, at: str) -> Iterator[Differe
         return
     if isinstance(recorded, dict) and isinstance(now, dict):
         for key in [*recorded, *(key for key in now if key not in recorded)]:
-            yield from _between(recorded.get(key, MISSING), now.get(key, MISSING), at + place_of([key]))
+            one, other = recorded.get(key, MISSING), now.get(key, MISSING)
+            if not _same(one, other):
+                yield from _between(one, other, at + place_of([key]))
     elif isinstance(recorded, list) and isinstance(now, list):
         for number in range(max(len(recorded), len(now))):
             one = recorded[number] if number < len(recorded) else MISSING
             other = now[number] if number < len(now) else MISSING
-            yield from _between(one, other, f"{at}/{number}")
+            if not _same(one, other):
+                yield from _between(one, other, f"{at}/{number}")
     elif isinstance(recorded, str) and isinstance(now, str):
         yield from _texts(recorded, now, at)
     else:
@@ -166,12 +193,15 @@ def _leaves(value: JsonValue) -> Iterator[None]:
         yield None
 
 
-def _same(one: JsonValue, other: JsonValue) -> bool:
+def _same(one: JsonValue | Missing, other: JsonValue | Missing) -> bool:
     """Equal as their canonical JSON is: ``true`` is not 1, and 1 is not 1.0."""
-    return one == other and _alike(one, other)
+    if isinstance(one, str) or one != other:
+        return one == other
+    # repr, which is fast, tells sorts apart too; only the order of keys needs the slower look
+    return repr(one) == repr(other) or _alike(one, other)
 
 
-def _alike(one: JsonValue, other: JsonValue) -> bool:
+def _alike(one: JsonValue | Missing, other: JsonValue | Missing) -> bool:
     """Whether two equal values are also of the same sorts, all the way down."""
     if isinstance(one, dict) and isinstance(other, dict):
         return all(_alike(item, other[key]) for key, item in one.items())

@@ -6,14 +6,34 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Final, Literal
 
-from harness.recording.keys import answer_key, embedded, request_key
-from harness.recording.matching import place_of
+from pydantic import ValidationError
+
+from harness.recording.codec import reseal
+from harness.recording.keys import answer_key, embedded, exchange_key, succeeded
+from harness.recording.matching import LINE, place_of
 from harness.schema.base import JsonValue
-from harness.schema.recording import Exchange, PlaneAnswer, Recording
+from harness.schema.recording import Exchange, PlaneAnswer, Recording, RecordingHeader
 
-__all__ = ["Mutation", "Way", "mutations"]
+__all__ = ["INFORMATIVE", "Mutation", "Way", "mutations"]
+
+#: Places of the header that only tell what a recording is: nothing now can be compared with them. The seal covers them.
+INFORMATIVE: Final = frozenset(
+    {
+        "/line",
+        "/format",
+        "/trial",
+        "/provenance",
+        "/actor/ref",
+        "/actor/kind",
+        "/actor/provider",
+        "/actor/digest",
+    }
+)
+#: Statuses that take the place of one that is a success, and of one that is none.
+_FAILED: Final = 500
+_SUCCEEDED: Final = 200
 
 Way = Literal["changed", "removed", "duplicated", "swapped", "reordered"]
 _Path = tuple[str | int, ...]
@@ -21,7 +41,10 @@ _Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One change and the recording that holds it, keyed anew. ``exchange`` or ``step`` says where."""
+    """One change and the recording that holds it, keyed anew.
+
+    ``exchange`` or ``step`` says where; neither: in the header.
+    """
 
     way: Way
     pointer: str
@@ -31,34 +54,72 @@ class Mutation:
 
 
 def mutations(recording: Recording) -> Iterator[Mutation]:
-    """All mutations: every JSON leaf of every request and of every plane answer, every array, every order.
+    """All mutations: every leaf of what is compared, every array, every order.
 
-    A text inside a request that is itself JSON is gone through too, but for the declared volatile pointers.
+    Compared are the header but for ``INFORMATIVE``, every request whole, whether each reply's status is a success, and
+    every plane answer whole. A text inside a request's body that is itself JSON is gone through too, but for the
+    declared volatile pointers. What a reply holds is not compared: it is played, and shows in what is asked next.
     """
+    yield from _of_header(recording)
     volatile = recording.header.volatile
     for position, exchange in enumerate(recording.exchanges):
         for way, at, body in _everywhere(exchange.request.body, volatile):
-            yield Mutation(way, at, _with_exchange(recording, position, body), exchange=exchange.number)
+            yield Mutation(way, at, _with_request(recording, position, {"body": body}), exchange=exchange.number)
+        yield from _beside_body(recording, position)
     for position, answer in enumerate(recording.answers):
         for way, at, value in _everywhere(answer.answer, None):
-            yield Mutation(way, at, _with_answer(recording, position, value), step=answer.step)
-    yield from _orders(recording)
+            yield Mutation(way, at, _with_answer(recording, position, {"answer": value}), step=answer.step)
+        facts: dict[str, JsonValue] = {"kind": answer.kind, "exit_code": answer.exit_code, "step": answer.step}
+        for name, value in facts.items():
+            changed = _with_answer(recording, position, {name: _other(value)})
+            yield Mutation("changed", f"{LINE}/{name}", changed, step=answer.step)
 
 
-def _with_exchange(recording: Recording, position: int, body: JsonValue) -> Recording:
+def _of_header(recording: Recording) -> Iterator[Mutation]:
+    fields: JsonValue = recording.header.model_dump(mode="json")
+    for way, at, changed in _everywhere(fields, None):
+        if at in INFORMATIVE:
+            continue
+        try:
+            header = RecordingHeader.model_validate(changed, strict=False)
+        except ValidationError:
+            continue  # what no header can be, the reader refuses
+        if header != recording.header:
+            yield Mutation(way, f"{LINE}{at}", reseal(recording.model_copy(update={"header": header})))
+
+
+def _beside_body(recording: Recording, position: int) -> Iterator[Mutation]:
+    """What an exchange holds besides its request's body."""
+    exchange = recording.exchanges[position]
+    request, status = exchange.request, exchange.response.status
+    for name, text in {"method": request.method, "path": request.path}.items():
+        changed = _with_request(recording, position, {name: f"{text}x"})
+        yield Mutation("changed", f"{LINE}/request/{name}", changed, exchange=exchange.number)
+    headers: JsonValue = {**request.headers}
+    for way, at, value in _everywhere(headers, None):
+        changed = _with_request(recording, position, {"headers": value})
+        yield Mutation(way, f"{LINE}/request/headers{at}", changed, exchange=exchange.number)
+    answered = exchange.response.model_copy(update={"status": _FAILED if succeeded(status) else _SUCCEEDED})
+    changed = _with_exchange(recording, position, exchange.model_copy(update={"response": answered}))
+    yield Mutation("changed", f"{LINE}/response/status", changed, exchange=exchange.number)
+
+
+def _with_request(recording: Recording, position: int, update: dict[str, JsonValue]) -> Recording:
     old = recording.exchanges[position]
-    request = old.request.model_copy(update={"body": body})
-    key = request_key(request.method, request.path, body, recording.header.volatile)
-    changed = old.model_copy(update={"request": request, "key": key})
+    changed = old.model_copy(update={"request": old.request.model_copy(update=update)})
+    key = exchange_key(changed, recording.header.volatile)
+    return _with_exchange(recording, position, changed.model_copy(update={"key": key}))
+
+
+def _with_exchange(recording: Recording, position: int, changed: Exchange) -> Recording:
     exchanges = (*recording.exchanges[:position], changed, *recording.exchanges[position + 1 :])
     return recording.model_copy(update={"exchanges": exchanges})
 
 
-def _with_answer(recording: Recording, position: int, value: JsonValue) -> Recording:
-    old = recording.answers[position]
-    key = answer_key(old.kind, old.exit_code, value)
-    changed = old.model_copy(update={"answer": value, "key": key})
-    answers = (*recording.answers[:position], changed, *recording.answers[position + 1 :])
+def _with_answer(recording: Recording, position: int, update: dict[str, JsonValue]) -> Recording:
+    changed = recording.answers[position].model_copy(update=update)
+    keyed = changed.model_copy(update={"key": answer_key(changed.kind, changed.exit_code, changed.answer)})
+    answers = (*recording.answers[:position], keyed, *recording.answers[position + 1 :])
     return recording.model_copy(update={"answers": answers})
 
 
@@ -128,7 +189,7 @@ def _other(leaf: JsonValue) -> JsonValue:
     if isinstance(leaf, bool):
         return not leaf
     if isinstance(leaf, str):
-        return leaf + "~"
+        return leaf + "x"
     if isinstance(leaf, int | float):
         return leaf + 1
     if isinstance(leaf, list):

@@ -19,9 +19,9 @@ __all__ = ["Replayer"]
 class Replayer:
     """Gives each request the exchange that was recorded for it, in the recorded order, each once; O(1) a request.
 
-    A request that is not in the recording, or not yet or no more to be asked, raises ReplayMismatchError; ``drifts``
-    then tells where it differs from the nearest recorded one. ``asked`` are all requests so far. Texts of requests
-    are shown only where they are ``sayable``.
+    A request that is not in the recording, or not yet or no more to be asked, or whose kept headers are others, raises
+    ReplayMismatchError; ``drifts`` then tells where it differs from the nearest recorded one. ``asked`` are all
+    requests so far. Texts of requests are shown only where they are ``sayable``.
     """
 
     def __init__(
@@ -43,7 +43,10 @@ class Replayer:
             queue = self._queues.get(key)
             if not queue or queue[0] != self._next:
                 raise self._mismatch(asked, known=key in self._queues)
-            exchange = self._exchanges[queue.popleft()]
+            exchange = self._exchanges[queue[0]]
+            if exchange.request.headers != asked.headers:
+                raise self._mismatch(asked, known=True, problem="this request was recorded with other headers")
+            queue.popleft()
             self._next += 1
         return exchange
 
@@ -62,13 +65,14 @@ class Replayer:
         """What was recorded and has not been asked so far, one ``not_asked`` each, in order."""
         return tuple(Drift(cause="not_asked", exchange=left.number) for left in self._exchanges[self._next :])
 
-    def _mismatch(self, asked: RecordedRequest, *, known: bool) -> ReplayMismatchError:
-        """Keep what differs, and make the error."""
+    def _mismatch(
+        self, asked: RecordedRequest, *, known: bool, problem: str = "this request was recorded, but not at this point"
+    ) -> ReplayMismatchError:
+        """Keep what differs, and make the error; ``problem`` is that of a request that is ``known``."""
+        near: Exchange | None = None
         if known and self._next < len(self._exchanges):
-            near: Exchange | None = self._exchanges[self._next]
-            problem = "this request was recorded, but not at this point"
+            near = self._exchanges[self._next]
         elif known:
-            near = None
             problem = "this request was asked more often than it was recorded"
         else:
             # The one that is due comes first: of equally near ones it is the one that was meant.
@@ -78,15 +82,8 @@ class Replayer:
         if near is None:
             self._drifts.append(Drift(cause="request", now=_said(problem)))
         else:
-            self._drifts += self._places(near, asked)
+            self._drifts += explain(near, asked, self._volatile, sayable=self._sayable)
         return ReplayMismatchError(None if near is None else near.number, problem)
-
-    def _places(self, near: Exchange, asked: RecordedRequest) -> tuple[Drift, ...]:
-        recorded = near.request
-        if (recorded.method, recorded.path) != (asked.method, asked.path):
-            line, now = f"{recorded.method} {recorded.path}", f"{asked.method} {asked.path}"
-            return (Drift(cause="request", exchange=near.number, recorded=_said(line), now=_said(now)),)
-        return explain(near, asked.body, self._volatile, sayable=self._sayable)
 
 
 def _said(text: str) -> RedactedText:

@@ -18,6 +18,7 @@ _WHAT: Final = {
     "settings": "the actor's settings changed",
     "classifier": "the classifiers changed",
     "request": "the model was asked something else",
+    "reply": "a recorded reply is not one that the episode can go on from",
     "not_asked": "a recorded request was not asked",
 }
 

@@ -15,9 +15,10 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
+from harness.redaction.breaks import Unwrapped, unwrapped
 from harness.redaction.guard import SECRET_MIN
 from harness.redaction.joining import scrub_joined
-from harness.redaction.spelling import base64_pattern, characters_pattern, hexadecimal_pattern
+from harness.redaction.spelling import bare_pattern, base64_pattern, characters_pattern, hexadecimal_pattern
 
 __all__ = ["MASK", "Scrubber"]
 
@@ -50,20 +51,23 @@ class Scrubber:
 
     Everything is done until nothing changes any more. Each round leaves less beside the masks, so that ends.
 
-    Found are all the forms a ``SecretGuard`` knows, any mixture of them, secrets inside gzip, and secrets that are
-    cut over the events of a stream or over neighbouring strings of one value. Each becomes ``MASK``, once, the
+    Found are all the forms a ``SecretGuard`` knows, any mixture of them, secrets inside gzip, all of these also with
+    breaks in between as ``breaks`` knows them, and secrets that are cut over the events of a stream or over
+    neighbouring strings of one value. Each becomes ``MASK``, once, the
     longest first; scrubbing twice changes nothing. Known or not, credentials in URLs and in the values of the
     headers ``authorization``, ``cookie`` and their like go too. Secrets below ``SECRET_MIN`` characters are not
     looked for, as with the guard.
     """
 
-    __slots__ = ("_digits", "_patterns")
+    __slots__ = ("_bare", "_digits", "_patterns")
 
     def __init__(self, secrets: Mapping[str, str] | Iterable[str] = ()) -> None:
         given = secrets.values() if isinstance(secrets, Mapping) else secrets
         known = sorted({secret.strip() for secret in given if len(secret.strip()) >= SECRET_MIN})
         self._patterns = [make(secret) for secret in known for make in (characters_pattern, hexadecimal_pattern)]
         self._digits = [base64_pattern(secret) for secret in known]
+        whole = [secret for secret in known if len(unwrapped(secret)) >= SECRET_MIN]
+        self._bare = [*map(bare_pattern, whole), *map(hexadecimal_pattern, known)]
 
     def __repr__(self) -> str:
         return f"Scrubber({len(self._digits)} secrets)"
@@ -85,7 +89,7 @@ class Scrubber:
     def data(self, data: bytes) -> bytes:
         """The bytes, scrubbed as UTF-8 text; what was gzip is looked into, and compressed again if it changed."""
         if data.startswith(b"\x1f\x8b"):
-            inside = _inflated(data)
+            inside, _ = _member(data)
             clean = None if inside is None else self.data(inside)
             if clean != inside and clean is not None:
                 packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
@@ -107,9 +111,8 @@ class Scrubber:
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """Where known secrets stand, in order, those that touch joined."""
-        found = [match.span() for pattern in self._patterns for match in pattern.finditer(text)]
-        found += [_whole_base64(text, *match.span()) for pattern in self._digits for match in pattern.finditer(text)]
-        found += [match.span() for match in _PACKED.finditer(text) if self._holds_packed(match[0])]
+        found = [*_found(self._patterns, text), *self._packed(text), *self._wrapped(text)]
+        found += [_whole_base64(text, *span) for span in _found(self._digits, text)]
         joined: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if joined and start <= joined[-1][1]:
@@ -118,10 +121,24 @@ class Scrubber:
                 joined.append((start, end))
         return joined
 
-    def _holds_packed(self, text: str) -> bool:
-        digits = text.rstrip("=").translate(str.maketrans("-_", "+/"))
-        inside = _inflated(b64decode(digits + "=" * (-len(digits) % 4))) if len(digits) % 4 != 1 else None
-        return inside is not None and self.data(inside) != inside
+    def _wrapped(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where known secrets stand that breaks run through."""
+        bare = Unwrapped(text)
+        if bare.text == text:
+            return
+        yield from (bare.span(*span) for span in _found(self._bare, bare.text))
+        yield from (_padded(text, *bare.span(*span)) for span in self._packed(bare.text))
+        yield from (_whole_base64(text, *bare.span(*span)) for span in _found(self._digits, bare.text))
+
+    def _packed(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where base64 texts of gzip members stand that hold a secret; what follows a member is not part of it."""
+        for match in _PACKED.finditer(text):
+            digits = match[0].rstrip("=").translate(str.maketrans("-_", "+/"))
+            digits = digits[: len(digits) - (len(digits) % 4 == 1)]
+            inside, size = _member(b64decode(digits + "=" * (-len(digits) % 4)))
+            if inside is not None and self.data(inside) != inside:
+                end = match.start() + -(-size * 4 // 3)
+                yield match.start(), match.end() if end >= match.start() + len(digits) else end
 
     def _structured(self, text: str) -> str:
         lines = text.split("\n")
@@ -160,6 +177,10 @@ def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     return value
 
 
+def _found(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for pattern in patterns for match in pattern.finditer(text))
+
+
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:
     pieces, at = [], 0
     for start, end in spans:
@@ -174,17 +195,24 @@ def _whole_base64(text: str, start: int, end: int) -> tuple[int, int]:
         start -= 1
     while end < len(text) and text[end] in _BASE64_DIGITS:
         end += 1
+    return _padded(text, start, end)
+
+
+def _padded(text: str, start: int, end: int) -> tuple[int, int]:
+    """With the signs that fill the last digits up."""
     while end < len(text) and text[end] == "=":
         end += 1
     return start, end
 
 
-def _inflated(data: bytes) -> bytes | None:
-    """What a gzip member decompresses to, as far as it can be read; None where it is none."""
+def _member(data: bytes) -> tuple[bytes | None, int]:
+    """What a gzip member decompresses to, as far as it can be read, and its size; None where it is none."""
+    inflater = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, _INFLATED_MAX)
+        inside = inflater.decompress(data, _INFLATED_MAX)
     except zlib.error:
-        return None
+        return None, 0
+    return inside, len(data) - len(inflater.unused_data)
 
 
 def _parsed(text: str) -> JsonValue:

@@ -112,7 +112,16 @@ class Recording(Frozen):
 
 #: What changed since a recording was made.
 DriftCause = Literal[
-    "scenario", "prompt", "tools", "plane_version", "plane_answer", "settings", "classifier", "request", "not_asked"
+    "scenario",
+    "prompt",
+    "tools",
+    "plane_version",
+    "plane_answer",
+    "settings",
+    "classifier",
+    "request",
+    "reply",
+    "not_asked",
 ]
 
 
@@ -120,8 +129,9 @@ class Drift(Frozen):
     """One difference between a recording and now.
 
     ``step`` is the ordinal of the plane answer, ``exchange`` the number of the recorded request it is nearest to.
-    ``pointer`` names the place; ``recorded`` and ``now`` are shapes or values short enough to be read, made by
-    ``redaction``.
+    ``pointer`` names the place in the request's body or in the plane's answer. What stands beside these is named by its
+    place in the recorded line: ``/entry/request/method``, ``/entry/exit_code``. ``recorded`` and ``now`` are shapes or
+    values short enough to be read, made by ``redaction``.
     """
 
     cause: DriftCause

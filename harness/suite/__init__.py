@@ -3,7 +3,7 @@
 from harness.suite.check import check_scenario
 from harness.suite.conclude import conclude, is_stale
 from harness.suite.idle import IDLE_SCRIPTS, script_actor
-from harness.suite.plan import plan
+from harness.suite.plan import plan, refuse_twins
 from harness.suite.recordings import check_recording
 from harness.suite.runner import Crash, SuiteEnd, run_suite
 
@@ -16,6 +16,7 @@ __all__ = [
     "conclude",
     "is_stale",
     "plan",
+    "refuse_twins",
     "run_suite",
     "script_actor",
 ]

@@ -10,7 +10,7 @@ from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
 
-__all__ = ["plan"]
+__all__ = ["plan", "refuse_twins"]
 
 
 def plan(
@@ -24,12 +24,12 @@ def plan(
     """One job per scenario (by id), actor (as given) and trial (from 1; a recorded actor has one of its own).
 
     ``planes`` maps a scenario's plane reference to what is installed. Raises UsageError where one actor would take
-    the same turns twice under one name, for its receipts could not be told apart.
+    the same turns twice, for its receipts could not be told apart.
     """
     jobs: list[EpisodeJob] = []
     for one in sorted(loaded, key=lambda item: item.scenario.id):
         actors = actors_by_scenario[one.scenario.id]
-        _refuse_twins(one.scenario.id, actors)
+        refuse_twins(one.scenario.id, actors)
         jobs.extend(
             EpisodeJob(
                 loaded=one,
@@ -44,10 +44,24 @@ def plan(
     return tuple(jobs)
 
 
-def _refuse_twins(scenario: str, actors: Sequence[ActorSpec]) -> None:
-    seen: set[tuple[str, str]] = set()
+def refuse_twins(scenario: str, actors: Sequence[ActorSpec]) -> None:
+    """Raises UsageError for an actor that is given twice, and for two recordings of one actor's same trial.
+
+    Such recordings are copies, or two attempts at one episode, whatever their files are called: counted twice, one
+    episode would weigh as two.
+    """
+    named: set[tuple[str, str]] = set()
+    played: dict[tuple[str, int | None], str] = {}
     for actor in actors:
-        key = (actor.identity.ref, actor.identity.digest)
-        if key in seen:
-            raise UsageError(f"actor {actor.identity.ref!r} is given twice for {scenario}; use --trials to repeat it")
-        seen.add(key)
+        identity = actor.identity
+        if (identity.ref, identity.digest) in named:
+            raise UsageError(f"actor {identity.ref!r} is given twice for {scenario}; use --trials to repeat it")
+        named.add((identity.ref, identity.digest))
+        if actor.recording is None:
+            continue
+        first = played.setdefault((identity.digest, actor.trial), actor.recording)
+        if first != actor.recording:
+            raise UsageError(
+                f"{actor.recording} records the same episode as {first} ({scenario}, same actor, "
+                f"trial {actor.trial}) and would count twice; remove one of them"
+            )

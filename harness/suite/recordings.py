@@ -24,9 +24,9 @@ def check_recording(
 ) -> RecordingReport:
     """Hold the recording against what the episode really met; then each of its mutants, where ``mutate`` asks for it.
 
-    ``seen`` is from a real replay of the unchanged recording. A mutation counts as found only where a drift names its
-    step or exchange and a pointer. Every key is made anew after each mutation, so only the comparison itself can find
-    it.
+    ``seen`` is from a real replay of the unchanged recording. A mutation counts as found only where a drift names a
+    step or exchange and a pointer, or the changed place of the header. Every key is made anew after each mutation, so
+    only the comparison itself can find it.
     """
     counts: dict[str, int] = {}
     survivors: list[Survivor] = []
@@ -34,7 +34,7 @@ def check_recording(
     for mutation in mutations(recording) if mutate else ():
         counts[mutation.way] = counts.get(mutation.way, 0) + 1
         found = drifts_of(mutation.recording, seen, job, sayable=sayable, classifier_version=classifier_version)
-        if not _named(found):
+        if not _named(found, mutation):
             survivors.append(_survivor(mutation))
     return RecordingReport(
         recording=name,
@@ -46,7 +46,11 @@ def check_recording(
     )
 
 
-def _named(found: Iterable[Drift]) -> bool:
+def _named(found: Iterable[Drift], mutation: Mutation) -> bool:
+    """Whether the place of the change is told; the header has neither step nor exchange."""
+    if mutation.step is None and mutation.exchange is None:
+        place = f"{mutation.pointer}/"
+        return any(drift.pointer is not None and place.startswith(f"{drift.pointer}/") for drift in found)
     return any(drift.pointer is not None and (drift.step is not None or drift.exchange is not None) for drift in found)
 
 

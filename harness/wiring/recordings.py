@@ -11,7 +11,7 @@ from harness import catalog, config, recording
 from harness.episode import CLASSIFIER_VERSION
 from harness.errors import CatalogError
 from harness.ports import Provider, Transport
-from harness.recording import Comparer, Dress, Keeper, RecordingWriter
+from harness.recording import Comparer, Dress, Half, Keeper, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport
 from harness.redaction import Scrubber, SecretGuard
 from harness.rules import sayable
@@ -28,6 +28,7 @@ __all__ = [
     "CLASSIFIER_VERSION",
     "Keeping",
     "Masks",
+    "interrupted",
     "keep",
     "keeping",
     "recorded_specs",
@@ -121,10 +122,19 @@ def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) ->
             raise CatalogError("recording", name, ())
         paths: tuple[Path, ...] = (path,)
     else:
-        folders = dict.fromkeys((place.cwd / "recordings", Path(loaded.path).resolve().parents[2] / "recordings"))
-        found = (recording.find(folder, loaded.scenario.id) for folder in folders)
+        found = (recording.find(folder, loaded.scenario.id) for folder in _beside(place, loaded))
         paths = next((some for some in found if some), ())
     return tuple(_spec(path) for path in paths)
+
+
+def interrupted(place: Settings, loaded: LoadedScenario) -> tuple[Half, ...]:
+    """What interrupted recordings left of a scenario, where its recordings lie. Raises StoreError."""
+    folders = (folder / loaded.scenario.id for folder in _beside(place, loaded))
+    return tuple(half for folder in folders for half in recording.halves_below(folder))
+
+
+def _beside(place: Settings, loaded: LoadedScenario) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((place.cwd / "recordings", Path(loaded.path).resolve().parents[2] / "recordings")))
 
 
 def replayed_digest(header: RecordingHeader) -> Digest:

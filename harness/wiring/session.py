@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from shutil import which
 from types import TracebackType
@@ -108,8 +108,9 @@ class Session:
         parts = self.parts(job, clock=SystemClock())
         if not isinstance(parts.witness, Comparer):
             raise UsageError(f"actor {job.actor.identity.ref!r} replays no recording")
-        episode.run(parts)
-        return parts.witness.seen
+        result, _ = episode.run(parts)
+        last = result.log.attempts[-1:]
+        return replace(parts.witness.seen, replied=last[0].status == "completed" if last else None)
 
     def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
         """The live objects for one job. Raises InputError for a key or a plane that is not there."""

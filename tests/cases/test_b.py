@@ -140,13 +140,13 @@ def test_b012_equal_requests_are_answered_in_recorded_order_each_once() -> None:
     kept = rec.recorded([(429, {"retry-after": "0"}, b"first"), (200, {}, b"second"), (200, {}, b"third")], [asked] * 3)
     transport = ReplayTransport(rec.recording(kept), Dress())
     with httpx.Client(transport=transport) as client:
-        answers = [client.post(rec.URL, content=asked) for _ in range(3)]
+        answers = [client.post(rec.URL, content=asked, headers=JSON) for _ in range(3)]
         assert [answer.text for answer in answers] == ["first", "second", "third"]
         assert [answer.status_code for answer in answers] == [429, 200, 200]
         assert answers[0].headers["retry-after"] == "0"
         assert transport.replayer.unplayed == ()
         with pytest.raises(ReplayMismatchError, match="more often than it was recorded"):
-            client.post(rec.URL, content=asked)
+            client.post(rec.URL, content=asked, headers=JSON)
 
 
 def test_b014_concurrent_episodes_get_their_own_answers_in_their_own_order() -> None:

@@ -14,7 +14,8 @@ from harness import recording, wiring
 from harness.receipt import canonical
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.recording import Recording
+from harness.schema.message import GenerationSettings
+from harness.schema.recording import Exchange, Recording
 from harness.schema.run import EpisodeJob, EpisodeOptions
 
 pytestmark = pytest.mark.plane
@@ -132,6 +133,57 @@ def test_an_answer_that_differs_from_the_recorded_one_is_named_by_step_and_point
     assert [(one["step"], one["pointer"]) for one in drifts] == [(1, "/decision")]
 
 
+def _exchange(kept: Recording, update: Callable[[Exchange], Exchange]) -> Recording:
+    return kept.model_copy(update={"exchanges": (update(kept.exchanges[0]), *kept.exchanges[1:])})
+
+
+def _asking(kept: Recording, **update: JsonValue) -> Recording:
+    return _exchange(kept, lambda one: one.model_copy(update={"request": one.request.model_copy(update=dict(update))}))
+
+
+def _failing(kept: Recording) -> Recording:
+    return _exchange(
+        kept, lambda one: one.model_copy(update={"response": one.response.model_copy(update={"status": 503})})
+    )
+
+
+def _answering(kept: Recording, **update: JsonValue) -> Recording:
+    return kept.model_copy(update={"answers": (kept.answers[0].model_copy(update=dict(update)), *kept.answers[1:])})
+
+
+def _acting(kept: Recording, **update: JsonValue) -> Recording:
+    actor = kept.header.actor.model_copy(update=dict(update))
+    return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
+
+
+def _warmer(kept: Recording) -> Recording:
+    actor = kept.header.actor.model_copy(update={"settings": GenerationSettings(temperature=0.5)})
+    return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "pointer"),
+    [
+        (lambda kept: _asking(kept, method="PUT"), "stale_request", "/entry/request/method"),
+        (lambda kept: _asking(kept, headers={"content-type": "text/plain"}), "stale_request", "/entry/request/headers"),
+        (_failing, "stale_reply", "/entry/response/status"),
+        (lambda kept: _answering(kept, exit_code=1), "stale_plane_answer", "/entry/exit_code"),
+        (lambda kept: _answering(kept, kind=None), "stale_plane_answer", "/entry/kind"),
+        (lambda kept: _acting(kept, model="other"), "stale_request", "/model"),
+        (_warmer, "stale_request", "/temperature"),
+    ],
+    ids=["method", "header", "status", "exit code", "kind", "model", "settings"],
+)
+def test_whatever_a_recording_says_besides_bodies_is_compared_too(
+    own: CommandLine, how: Callable[[Recording], Recording], code: str, pointer: str
+) -> None:
+    change(own, how)
+    ended, receipt, drifts = replay(own)
+    assert (ended, receipt["verdict"]) == (6, "not_judged")
+    places = [str(one["pointer"]) for one in drifts if one["code"] == code]
+    assert any(place.startswith(pointer) for place in places), drifts
+
+
 def test_another_version_of_the_plane_is_told(own: CommandLine) -> None:
     def older(kept: Recording) -> Recording:
         plane = kept.header.plane.model_copy(update={"version": "0.4.7"})
@@ -177,6 +229,39 @@ def test_a_scenario_without_a_recording_has_nothing_to_replay(own: CommandLine) 
     assert done.returncode == 5
     assert b"recorded" in done.stderr
     assert not (own.cwd / "reports").exists()
+
+
+def test_a_copy_of_a_recording_is_refused_by_name_and_never_counted_twice(own: CommandLine) -> None:
+    shutil.copy(recorded(own), recorded(own).with_name("copy.jsonl"))
+    for argv in (
+        ("run", NAME, "--actor", "recorded"),
+        ("run", NAME, "--actor", f"recorded:{recorded(own)}", "--actor", f"recorded:{recorded(own).parent}/copy.jsonl"),
+        ("check", NAME),
+    ):
+        done = own.run(*argv)
+        assert done.returncode == 4, done.stdout
+        assert done.stderr.count(b"\n") == 1
+        assert b"records the same episode as" in done.stderr
+        assert b"copy.jsonl" in done.stderr
+    assert not (own.cwd / "reports").exists()
+
+
+def test_half_a_recording_is_named_and_not_played(own: CommandLine) -> None:
+    half = recorded(own).with_name(f"{GOOD}.jsonl.partial")
+    half.write_bytes(b"".join(recorded(own).read_bytes().splitlines(keepends=True)[:2]))
+    done = own.run("run", NAME, "--actor", "recorded", "--format", "jsonl")
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1)
+    assert f"half a recording, 1 exchange: {half}; recording was interrupted; it is not played".encode() in done.stderr
+    done = own.run("check", NAME)
+    assert done.returncode == 6
+    told = " ".join(done.stdout.decode().split())
+    assert "STRAY half a recording, 1 exchange:" in told
+    assert "to do: harness record --replace records anew and then removes it, or remove it" in told
+    assert "give its scenario back" not in told
+    recorded(own).unlink()
+    done = own.run("run", NAME, "--actor", "recorded")
+    assert done.returncode == 5
+    assert b"half a recording" in done.stderr
 
 
 def test_check_replays_recordings_and_tells_strays(own: CommandLine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -109,8 +110,19 @@ def test_recordings_without_a_scenario_and_halves_of_recordings_fail_the_session
     assert done.returncode == 1
     assert outcome(done) == "3 passed"
     assert "recording without a scenario: recordings/team/gone/openai--x.jsonl" in done.stdout
-    assert f"half a recording: recordings/team/look/{GOOD}.jsonl.partial" in done.stdout
+    half = f"half a recording, 0 exchanges: recordings/team/look/{GOOD}.jsonl.partial; recording was interrupted"
+    assert half in done.stdout
     assert accepted.pytest("-q", "-k", "reference").returncode == 0
+
+
+def test_a_copy_of_a_recording_is_a_test_that_fails_and_says_of_what(accepted: Project) -> None:
+    kept = accepted.folder / f"recordings/team/look/{GOOD}.jsonl"
+    shutil.copy(kept, kept.with_name("zz-copy.jsonl"))
+    accepted.write("recordings/team/look/zzz-damaged.jsonl", "{}")
+    done = accepted.pytest("-q", "--harness-actor=recorded", "-n", "2")
+    assert done.returncode == 1
+    assert outcome(done) == "2 failed, 1 passed"
+    assert f"recorded:zz-copy: records the same episode as recorded:{GOOD} (same actor and trial)" in done.stdout
 
 
 def test_a_stale_recording_fails_with_its_causes_and_cannot_be_accepted(accepted: Project) -> None:

@@ -20,6 +20,7 @@ from pydantic import JsonValue
 from harness.errors import RecordingError, ReplayMismatchError
 from harness.recording import Dress, differences, dump, load, reseal
 from harness.redaction import Scrubber, SecretGuard
+from harness.redaction.breaks import Unwrapped, unwrapped, unwrapped_bytes
 
 CANARY = "kanari-\"7/ö<&'+z\\x"
 
@@ -73,6 +74,72 @@ def test_no_form_of_a_secret_survives_and_scrubbing_twice_changes_nothing(
     scrubbed = scrubber.json(value)
     guard.check(json.dumps(scrubbed).encode())
     assert scrubber.json(scrubbed) == scrubbed
+
+
+BREAKS = {
+    "line feed": "\n",
+    "carriage return": "\r\n",
+    "folded header": "\r\n\t ",
+    "blank": " ",
+    "line separator": "\u2028",
+    "zero width": "\u200b",
+    "continued line": "\\\n",
+    "quoted printable": "=\r\n",
+    "json": "\\n",
+    "json in json": "\\\\r\\\\n    ",
+    "json, numbered": "\\u000a",
+    "continued line in json": "\\\\\\n",
+    "url": "%0D%0A",
+    "url in url": "%250a",
+    "html": "&#10;",
+    "html, hexadecimal": "&#xA;",
+}
+tokens = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=8, max_size=30).filter(
+    lambda s: len(unwrapped(s)) >= 8
+)
+
+
+@given(tokens, st.sampled_from(sorted(FORMS)), st.sampled_from(sorted(BREAKS)), st.integers(1, 40), st.integers(0, 9))
+def test_no_break_inside_a_secret_hides_it_whatever_its_form(
+    secret: str, form: str, name: str, width: int, offset: int
+) -> None:
+    encoded = FORMS[form](secret)
+    broken = BREAKS[name].join(
+        [encoded[:offset], *(encoded[at : at + width] for at in range(offset, len(encoded), width))]
+    )
+    scrubber, guard = Scrubber([secret]), SecretGuard([secret])
+    clean = scrubber.text(f"say: {broken} end")
+    assert encoded not in clean.replace(BREAKS[name], "")
+    assert clean.startswith("say: ")
+    assert clean.endswith(" end")
+    assert len(clean) < len(f"say: {broken} end")
+    guard.check(clean.encode())
+    assert scrubber.text(clean) == clean
+    value = scrubber.json({"a": [broken, 1], broken: {}})
+    guard.check(json.dumps(value).encode())
+    assert encoded not in json.dumps(value, ensure_ascii=False).replace(json.dumps(BREAKS[name])[1:-1], "")
+
+
+@given(tokens, st.sampled_from(sorted(BREAKS)), st.lists(st.integers(0, 60), min_size=1, max_size=4))
+def test_no_break_hides_a_secret_that_is_cut_over_strings_too(secret: str, name: str, cuts: list[int]) -> None:
+    text = BREAKS[name].join(secret)
+    edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    pieces: list[JsonValue] = [{"text": text[start:end]} for start, end in pairwise(edges)]
+    parts = Scrubber([secret]).json(pieces)
+    assert isinstance(parts, list)
+    joined = "".join(str(part["text"]) for part in parts if isinstance(part, dict))
+    assert secret not in joined.replace(BREAKS[name], "")
+    SecretGuard([secret]).check(joined.encode())
+
+
+@given(st.text(st.sampled_from(" \\nrt=%25u0aA&#x;1\n"), max_size=60))
+def test_a_text_without_its_breaks_says_where_its_parts_stood(text: str) -> None:
+    bare = Unwrapped(text)
+    assert bare.text == unwrapped(text)
+    for at, letter in enumerate(bare.text):
+        start, end = bare.span(at, at + 1)
+        assert text[start:end].lstrip("\\") == letter
+    assert unwrapped_bytes(text.encode()) == bare.text.encode()
 
 
 @given(st.lists(secrets, min_size=1, max_size=3), st.lists(st.integers(0, 2) | around, max_size=6))

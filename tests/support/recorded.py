@@ -12,7 +12,7 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.base import JsonValue, digest_text
 from harness.schema.message import GenerationSettings
 from harness.schema.process import PlaneIdentity
-from harness.schema.recording import Exchange, PlaneAnswer, Recording, RecordingHeader
+from harness.schema.recording import Exchange, PlaneAnswer, RecordedRequest, Recording, RecordingHeader
 
 URL = "https://api.example.test/v1/chat/completions"
 PATH = "/v1/chat/completions"
@@ -43,14 +43,21 @@ def header(volatile: Sequence[str] = (), trial: int = 1) -> RecordingHeader:
     )
 
 
+def request(asked: JsonValue, dress: Dress | None = None) -> RecordedRequest:
+    """One whose body is JSON."""
+    import json
+
+    made = dress or Dress()
+    return made.request("POST", PATH, {"content-type": "application/json"}, json.dumps(asked).encode())
+
+
 def exchange(number: int, asked: JsonValue, answered: JsonValue = "ok", *, dress: Dress | None = None) -> Exchange:
     """One whose request and answer are JSON."""
     import json
 
     made = dress or Dress()
-    request = made.request("POST", PATH, {"content-type": "application/json"}, json.dumps(asked).encode())
     response = made.response(200, {"content-type": "application/json"}, json.dumps(answered).encode())
-    return made.exchange(number, request, response)
+    return made.exchange(number, request(asked, made), response)
 
 
 def recording(

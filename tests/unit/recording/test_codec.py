@@ -7,7 +7,7 @@ import pytest
 import recorded as rec
 
 from harness.errors import RecordingError
-from harness.recording import answer_key, dump, load, request_key, reseal
+from harness.recording import Dress, answer_key, dump, header_of, load, request_key, reseal
 from harness.recording.codec import Lines
 from harness.schema.recording import PlaneAnswer, Seal
 
@@ -118,6 +118,25 @@ def test_well_chained_lines_in_a_wrong_order_are_found() -> None:
     assert "the seal is not that" in refused(chained(Seal(lines=7, digest="x")))
 
 
+def test_a_request_or_answer_that_was_changed_and_sealed_but_not_keyed_anew_is_found() -> None:
+    request = EXCHANGES[0].request
+    for update in ({"body": {"q": 9}}, {"method": "PUT"}, {"path": "/v2"}):
+        altered = EXCHANGES[0].model_copy(update={"request": request.model_copy(update=update)})
+        assert "r.jsonl:2: recording_unreadable: the key is not that of the request" in refused(chained(altered))
+    for changed in ({"answer": {"go": False}}, {"exit_code": 1}, {"kind": None}):
+        answer = ANSWER.model_copy(update=changed)
+        problem = "r.jsonl:3: recording_unreadable: the key is not that of the answer"
+        assert problem in refused(chained(EXCHANGES[0], answer))
+    other = EXCHANGES[0].model_copy(update={"key": EXCHANGES[1].key})
+    assert "the key is not that of the request" in refused(chained(other))
+
+
+def test_a_key_does_not_depend_on_volatile_values() -> None:
+    asked = rec.exchange(1, {"text": '{"event":{"id":7,"n":1}}'}, dress=Dress(volatile=["/event/id"]))
+    assert load(chained(asked)).exchanges == (asked,)
+    assert "the key is not that" in refused(chained(rec.exchange(1, {"text": '{"event":{"id":7,"n":1}}'})))
+
+
 def test_sealing_anew_numbers_and_keys_what_is_there() -> None:
     made = load(DATA)
     turned = made.model_copy(update={"exchanges": made.exchanges[::-1]})
@@ -133,3 +152,14 @@ def test_sealing_anew_numbers_and_keys_what_is_there() -> None:
 
 def test_sealing_anew_what_was_not_changed_changes_nothing() -> None:
     assert reseal(load(DATA)) == load(DATA)
+
+
+def test_the_header_alone_is_read_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINES[0] + b"damaged")
+    assert header_of(path) == HEADER
+    with pytest.raises(RecordingError, match=r"none\.jsonl: recording_unreadable: cannot be read"):
+        header_of(tmp_path / "none.jsonl")
+    path.write_bytes(LINES[1])
+    with pytest.raises(RecordingError, match=r"a\.jsonl:1: recording_unreadable: .*no header"):
+        header_of(path)

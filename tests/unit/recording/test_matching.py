@@ -100,7 +100,7 @@ def test_of_equally_near_ones_the_first_is_taken_and_volatile_values_do_not_coun
 
 def test_an_explanation_tells_place_and_both_values_and_fits_a_terminal() -> None:
     one: JsonValue = {"prompt": "Do\nthis\nwell", "n": 1, "gone": [1, 2]}
-    drifts = explain(rec.exchange(7, one), {"prompt": "Do\nthat\nwell", "n": 2, "new": "x"})
+    drifts = explain(rec.exchange(7, one), rec.request({"prompt": "Do\nthat\nwell", "n": 2, "new": "x"}))
     assert [(drift.pointer, drift.exchange, drift.cause) for drift in drifts] == [
         ("/prompt", 7, "request"),
         ("/n", 7, "request"),
@@ -116,11 +116,11 @@ def test_an_explanation_tells_place_and_both_values_and_fits_a_terminal() -> Non
 
 
 def test_texts_are_shown_where_they_may_be_said() -> None:
-    drifts = explain(rec.exchange(1, {"kind": "a"}), {"kind": "b"}, sayable=frozenset({"a"}))
+    drifts = explain(rec.exchange(1, {"kind": "a"}), rec.request({"kind": "b"}), sayable=frozenset({"a"}))
     assert drifts[0].recorded == '"a"'
     assert (drifts[0].now or "").startswith("text of 1 character, sha256:")
 
 
 def test_an_equal_request_is_one_drift_without_a_place() -> None:
-    drifts = explain(rec.exchange(3, {"a": 1}), {"a": 1})
+    drifts = explain(rec.exchange(3, {"a": 1}), rec.request({"a": 1}))
     assert [(drift.exchange, drift.pointer) for drift in drifts] == [(3, None)]

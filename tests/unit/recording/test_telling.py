@@ -10,7 +10,7 @@ from harness.schema.recording import Drift, DriftCause
 
 
 def test_a_drift_tells_cause_place_and_both_values() -> None:
-    (drift,) = explain(rec.exchange(7, {"a": [1]}), {"a": [2]})
+    (drift,) = explain(rec.exchange(7, {"a": [1]}), rec.request({"a": [2]}))
     assert tell(drift) == (
         "the model was asked something else, exchange 7",
         "  at        /a/0",

@@ -128,12 +128,26 @@ def test_an_empty_recording_answers_nothing() -> None:
         ask({})
 
 
-def test_another_path_is_told_as_such() -> None:
+def test_another_method_path_or_header_is_a_mismatch_and_told_as_such() -> None:
+    body = {"turn": 1, "text": "hello"}
     transport = ReplayTransport(THREE, Dress())
-    with httpx.Client(transport=transport) as client, pytest.raises(ReplayMismatchError):
-        client.post("https://elsewhere.test/v2/chat", json={"turn": 1, "text": "hello"})
-    assert transport.replayer.drifts[0].recorded == f'"POST {rec.PATH}"'
-    assert transport.replayer.drifts[0].now == '"POST /v2/chat"'
+    with httpx.Client(transport=transport) as client:
+        for method, path, headers in (
+            ("POST", "/v2/chat", {}),
+            ("PUT", rec.PATH, {}),
+            ("POST", rec.PATH, {"content-type": "text/plain"}),
+        ):
+            with pytest.raises(ReplayMismatchError, match="nearest is exchange 1"):
+                client.request(method, f"https://elsewhere.test{path}", json=body, headers=headers)
+        with pytest.raises(ReplayMismatchError):
+            client.post(rec.URL, content=json.dumps(body, separators=(",", ":")))
+        assert client.post(rec.URL, json=body).json() == {"a": 1}
+    assert [(one.exchange, one.pointer, one.recorded, one.now) for one in transport.replayer.drifts] == [
+        (1, "/entry/request/path", f'"{rec.PATH}"', '"/v2/chat"'),
+        (1, "/entry/request/method", '"POST"', '"PUT"'),
+        (1, "/entry/request/headers/content-type", '"application/json"', '"text/plain"'),
+        (1, "/entry/request/headers/content-type", '"application/json"', "nothing"),
+    ]
 
 
 def test_the_host_may_be_another_one() -> None:

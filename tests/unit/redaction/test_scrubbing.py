@@ -8,6 +8,7 @@ import time
 import pytest
 from pydantic import JsonValue
 
+from harness.errors import RedactionError
 from harness.redaction import MASK, Scrubber, SecretGuard, changed
 from harness.redaction.guard import SECRET_MIN
 
@@ -127,6 +128,55 @@ def test_backslashes_without_end_do_not_slow_the_search_down() -> None:
     start = time.perf_counter()
     for text in ("\\" * 20_000, "c2st" + "\\n" * 10_000, '"\\' * 10_000, "%" * 20_000):
         assert scrubber.text(text) == text
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("broken", "clean"),
+    [
+        (f"key: {SECRET[:9]}\n    {SECRET[9:]} end", f"key: {MASK} end"),
+        (" ".join(SECRET), MASK),
+        (f"{SECRET[:5]}\\\n{SECRET[5:]}", MASK),
+        (f"{SECRET[:5]}\\r\\n{SECRET[5:]}", MASK),
+        (f"{SECRET[:5]}=\n{SECRET[5:]}=\n", f"{MASK}=\n"),
+        ("\n".join(SECRET.encode().hex(" ").split()), MASK),
+        (json.dumps({"a": f"{SECRET[:4]}\n\n{SECRET[4:]}"}), f'{{"a": "{MASK}"}}'),
+        (
+            f"the words around\n{SECRET[:9]}\n{SECRET[9:]}\nstay as they are",
+            f"the words around\n{MASK}\nstay as they are",
+        ),
+    ],
+)
+def test_a_secret_that_is_cut_by_white_space_or_its_escapes_is_found(broken: str, clean: str) -> None:
+    assert SCRUBBER.text(broken) == clean
+    with pytest.raises(RedactionError):
+        SecretGuard([SECRET]).check(broken.encode())
+
+
+def test_base64_in_lines_goes_and_the_lines_around_it_stay() -> None:
+    lines = base64.encodebytes(SECRET.encode() * 4).decode().strip()
+    packed = base64.b64encode(gzip.compress(SECRET.encode())).decode()
+    wrapped = "\n".join(packed[at : at + 20] for at in range(0, len(packed), 20))
+    assert SCRUBBER.text(f"first line\n{lines}\nlast line") == f"first line\n{MASK}\nlast line"
+    assert SCRUBBER.text(f"first line\n{wrapped}\nlast line") == f"first line\n{MASK}\nlast line"
+    innocent = f"first line\n{base64.encodebytes(b'innocent words ' * 9).decode()}last line"
+    assert SCRUBBER.text(innocent) == innocent
+
+
+def test_a_secret_with_white_space_of_its_own_is_found_wrapped_elsewhere() -> None:
+    scrubber = Scrubber(["correct horse battery"])
+    assert scrubber.text("correct\nhorse\n  battery") == MASK
+    assert Scrubber(["a       b"]).text("a b") == "a b"
+
+
+def test_breaks_without_end_do_not_slow_the_search_down() -> None:
+    scrubber = Scrubber(["\\" * 12 + "x=" * 8, SECRET, "aaaaaaaaaaaaaaab=="])
+    guard = SecretGuard([SECRET])
+    start = time.perf_counter()
+    for part in ("\\", "a \n", "s\\n", "%25", "&#0", "= \r", "sk\n-", "\\u00", "H4sI "):
+        text = part * (60_000 // len(part))
+        assert scrubber.text(text) == text
+        guard.check(text.encode())
     assert time.perf_counter() - start < 5
 
 

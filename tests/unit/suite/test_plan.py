@@ -47,3 +47,17 @@ def test_plan_keeps_two_names_of_the_same_script_apart(make_loaded: Loaded) -> N
     jobs = plan([make_loaded("pack/a")], {"pack/a": [_actor("x"), _actor("y")]}, PLANES)
 
     assert [job.actor.identity.ref for job in jobs] == ["x", "y"]
+
+
+def _recorded(file: str, digest: str, trial: int) -> ActorSpec:
+    identity = ActorIdentity(ref=f"recorded:{file}", kind="recorded", digest=digest)
+    return ActorSpec(identity=identity, recording=f"recordings/{file}.jsonl", trial=trial)
+
+
+def test_plan_refuses_two_recordings_of_one_episode_whatever_they_are_called(make_loaded: Loaded) -> None:
+    copies = [_recorded("a", "sha256:a", 1), _recorded("copy", "sha256:a", 1)]
+    told = r"recordings/copy\.jsonl records the same episode as recordings/a\.jsonl .*pack/a, same actor, trial 1"
+    with pytest.raises(UsageError, match=told):
+        plan([make_loaded("pack/a")], {"pack/a": copies}, PLANES)
+    others = [_recorded("a", "sha256:a", 1), _recorded("b", "sha256:b", 1), _recorded("c", "sha256:a", 2)]
+    assert len(plan([make_loaded("pack/a")], {"pack/a": others}, PLANES)) == 3
