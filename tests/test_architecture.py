@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 #: Units by layer; a module imports lower layers only. Units of one layer never import each other.
 LAYERS = (
     ("errors", "schema"),
-    ("ports", "redaction"),
+    ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
         *("config", "environment", "recording", "transcript"),

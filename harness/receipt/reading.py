@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from harness.documents import DocumentError, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
@@ -20,6 +21,8 @@ __all__ = ["read_run"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION = 1
+#: Largest manifest that is read, in bytes.
+MANIFEST_MAX = 256 * 1024 * 1024
 
 
 class _Part(EpisodeResult):
@@ -86,9 +89,9 @@ def _lines(path: Path, *, torn_end: bool = False) -> Iterator[tuple[int, bytes]]
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _cannot_read(path, error) from error
+        return read_file(path, most=MANIFEST_MAX)
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
 
 
 def _value(kind: type[_Value], data: bytes, where: str) -> _Value:

@@ -97,6 +97,6 @@ def test_binding_twice_changes_nothing(whole: Scenario) -> None:
 
 def test_value_that_does_not_fit_its_place_is_refused_without_being_shown(whole: Scenario) -> None:
     rooted = whole.model_copy(update={"values": {"task": "{turn_id}", "proof": "notes/{task}.json"}})
-    with pytest.raises(ScenarioError, match=r"workspace\.file\.0\.at\.0") as caught:
+    with pytest.raises(ScenarioError, match=r"workspace\.file\[0\]\.at\[0\]") as caught:
         bind(rooted, {**VALUES, "turn_id": "canary" * 200})
     assert "canary" not in str(caught.value)
