@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-__all__ = ["SIZE_MAX", "DocumentError", "decoded", "read_file"]
+__all__ = ["SIZE_MAX", "DocumentError", "decoded", "open_file", "read_file"]
 
 #: Largest file that people write by hand (scenarios, scripts, policies, settings), in bytes.
 SIZE_MAX: Final = 1_048_576
@@ -36,19 +36,29 @@ class DocumentError(ValueError):
         super().__init__(problem)
 
 
-def read_file(path: Path, *, most: int = SIZE_MAX) -> bytes:
-    """The bytes of a regular file. Raises DocumentError for anything else, and for more than ``most`` bytes."""
+def open_file(path: Path) -> BinaryIO:
+    """A regular file, open for reading. Raises DocumentError for anything else."""
     try:
-        with open(os.open(path, _FLAGS), "rb") as file:  # noqa: PTH123  (a descriptor)
-            mode = os.fstat(file.fileno()).st_mode
-            data = file.read(most + 1) if stat.S_ISREG(mode) else None
+        file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115  (a descriptor; the caller closes it)
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise DocumentError(f"cannot be read: {error.strerror or type(error).__name__}", missing=gone) from None
     except ValueError:
         raise DocumentError("cannot be read: its name holds a NUL character") from None
-    if data is None:
+    mode = os.fstat(file.fileno()).st_mode
+    if not stat.S_ISREG(mode):
+        file.close()
         raise DocumentError(f"cannot be read: {'Is a directory' if stat.S_ISDIR(mode) else 'it is no regular file'}")
+    return file
+
+
+def read_file(path: Path, *, most: int = SIZE_MAX) -> bytes:
+    """The bytes of a regular file. Raises DocumentError for anything else, and for more than ``most`` bytes."""
+    try:
+        with open_file(path) as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror or type(error).__name__}") from None
     if len(data) > most:
         raise DocumentError("is too large", allowed=f"at most {most} bytes")
     return data

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import base64
 import csv
+import lzma
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
 from email.parser import Parser
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from harness.errors import ProvisionError
 
 __all__ = ["WheelFacts", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
+
+
+#: Most files in a wheel, and most bytes of all of them.
+FILES_MAX: Final = 20_000
+UNPACKED_MAX: Final = 512 * 1024 * 1024
+
+#: What reading a broken archive raises: bad structure, bad data, odd compression, passwords, text that is none.
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError),
+    *(KeyError, ValueError, OverflowError, csv.Error, struct.error),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +49,31 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _refuse_other_files(path: Path) -> None:
+    """A device may have no end, and a pipe nobody who writes."""
+    if path.exists() and not path.is_file():
+        raise ProvisionError(f"cannot read the wheel {path}: it is no regular file")
+
+
+def _refuse_bombs(archive: zipfile.ZipFile, path: Path) -> None:
+    """What the directory of the archive promises; the reader holds every member to it."""
+    members = archive.infolist()
+    if len(members) > FILES_MAX or sum(member.file_size for member in members) > UNPACKED_MAX:
+        raise ProvisionError(f"{path.name} is too large; allowed: {FILES_MAX} files of {UNPACKED_MAX} bytes together")
+
+
 def read_wheel(path: Path) -> WheelFacts:
     """Name and version from the wheel's own metadata. Raises ProvisionError for a file that is no usable wheel."""
+    _refuse_other_files(path)
     try:
         with zipfile.ZipFile(path) as archive:
+            _refuse_bombs(archive, path)
             names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
             if len(names) != 1:
                 raise ProvisionError(f"{path.name} is not a wheel: it must hold one .dist-info/METADATA")
             meta = Parser().parsestr(archive.read(names[0]).decode("utf-8", "replace"))
         facts = WheelFacts(meta["Name"] or "", meta["Version"] or "", file_sha256(path), names[0].rpartition("/")[0])
-    except zipfile.BadZipFile:
+    except _BROKEN:
         raise ProvisionError(f"{path.name} is not a wheel; give the .whl file of the control plane") from None
     except OSError as error:
         raise ProvisionError(f"cannot read the wheel {path}: {error.strerror}") from None
@@ -66,13 +96,28 @@ def unpack(path: Path, into: Path) -> None:
     Raises ProvisionError where a file differs, is not listed, would land elsewhere, or needs an installer's help.
     """
     facts = read_wheel(path)
+    try:
+        _lay_out(path, into, facts)
+    except (*_BROKEN, FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise ProvisionError(f"{path.name} is damaged: it cannot be unpacked") from None
+
+
+def _lay_out(path: Path, into: Path, facts: WheelFacts) -> None:
     with zipfile.ZipFile(path) as archive:
+        if f"{facts.dist_info}/RECORD" not in archive.namelist():
+            raise ProvisionError(f"{path.name} is not a wheel: it must hold {facts.dist_info}/RECORD")
         record = recorded(archive.read(f"{facts.dist_info}/RECORD").decode("utf-8"))
         for member in archive.infolist():
             if member.is_dir():
                 continue
             place = PurePosixPath(member.filename)
-            if place.is_absolute() or ".." in place.parts or place.parts[0].endswith(".data"):
+            if (
+                not place.parts
+                or "\0" in member.filename
+                or place.is_absolute()
+                or ".." in place.parts
+                or place.parts[0].endswith(".data")
+            ):
                 raise ProvisionError(f"{path.name} cannot be laid out as plain files: {member.filename!r}")
             data = archive.read(member)
             own = place.name == "RECORD" and place.parent.name == facts.dist_info

@@ -2,12 +2,15 @@
 
 from harness.wiring.actors import actor_specs, secret_guard
 from harness.wiring.classification import Classification, classifier
+from harness.wiring.network import network_problem
+from harness.wiring.ordinary_keys import refuse_ordinary_keys
 from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
 from harness.wiring.planes import plane_identity
 from harness.wiring.recordings import (
     CLASSIFIER_VERSION,
     Keeping,
     keeping,
+    recorded_paths,
     recorded_specs,
     recording_folders,
     sayable_in,
@@ -26,9 +29,12 @@ __all__ = [
     "keeping",
     "kept_recording",
     "load_scenario",
+    "network_problem",
     "plane_identity",
+    "recorded_paths",
     "recorded_specs",
     "recording_folders",
+    "refuse_ordinary_keys",
     "reporters",
     "run_episode",
     "sayable_in",

@@ -30,6 +30,7 @@ __all__ = [
     "Masks",
     "keep",
     "keeping",
+    "recorded_paths",
     "recorded_specs",
     "recording_folders",
     "replay",
@@ -121,10 +122,15 @@ def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) ->
             raise CatalogError("recording", name, ())
         paths: tuple[Path, ...] = (path,)
     else:
-        folders = dict.fromkeys((place.cwd / "recordings", Path(loaded.path).resolve().parents[2] / "recordings"))
-        found = (recording.find(folder, loaded.scenario.id) for folder in folders)
-        paths = next((some for some in found if some), ())
+        paths = recorded_paths(place, loaded)
     return tuple(_spec(path) for path in paths)
+
+
+def recorded_paths(place: Settings, loaded: LoadedScenario) -> tuple[Path, ...]:
+    """The recordings of a scenario, by name; whether they can be read is not looked at. Raises StoreError."""
+    folders = dict.fromkeys((place.cwd / "recordings", Path(loaded.path).resolve().parents[2] / "recordings"))
+    found = (recording.find(folder, loaded.scenario.id) for folder in folders)
+    return next((some for some in found if some), ())
 
 
 def replayed_digest(header: RecordingHeader) -> Digest:

@@ -108,6 +108,7 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
         "scenarios": lines,
         "recordings": [],
         "strays": [],
+        "broken": [],
     }
 
 

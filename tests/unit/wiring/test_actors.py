@@ -115,20 +115,20 @@ def test_a_missing_key_is_named_by_its_variable(tmp_path: Path) -> None:
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "openai/toy", loaded, ())
     with pytest.raises(MissingKeyError, match="set the environment variable OPENAI_API_KEY"):
-        open_actor(place, spec, Transports())
+        open_actor(place, spec, Transports(place))
 
 
 def test_a_key_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
     place = wiring.settings({}, tmp_path)
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
-    transports = Transports()
+    transports = Transports(place)
     assert open_actor(place, spec, transports).identity == spec.identity
     transports.close()
 
 
-def test_each_thread_has_a_transport_of_its_own() -> None:
-    transports = Transports()
+def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
+    transports = Transports(place)
     mine = transports.mine()
     others: list[object] = []
     thread = threading.Thread(target=lambda: others.append(transports.mine()))
@@ -159,4 +159,4 @@ def test_a_key_that_the_configuration_names_is_needed(tmp_path: Path) -> None:
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "mine", loaded, ())
     with pytest.raises(MissingKeyError, match="set the environment variable MINE"):
-        open_actor(place, spec, Transports())
+        open_actor(place, spec, Transports(place))
