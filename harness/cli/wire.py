@@ -40,8 +40,6 @@ _FAULTS: dict[str, FaultKind] = {
     "no_usage": "no_usage",
 }
 _STATUSES = range(400, 600)
-#: Largest seed, either sign.
-SEED_MAX = COUNT_MAX
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,7 +54,7 @@ SEED_MAX = COUNT_MAX
     "is given; repeatable.",
 )
 @click.option(
-    "--seed", type=click.IntRange(-SEED_MAX, SEED_MAX), default=0, show_default=True, help="What all draws come from."
+    "--seed", type=click.IntRange(-COUNT_MAX, COUNT_MAX), default=0, show_default=True, help="What all draws come from."
 )
 @click.option(
     "--fault",

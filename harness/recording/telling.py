@@ -52,7 +52,7 @@ def _cut(text: str, label: str, width: int) -> Iterator[str]:
         end = len(text)
         if end > room:
             end = max(text.rfind(mark, 0, room) for mark in " /") + 1 or room
-        yield (label + text[:end]).rstrip(" ") if end < len(text) else label + text
+        yield label + text[:end]
         text, label = text[end:], " " * len(label)
         if not text:
             return

@@ -109,3 +109,19 @@ def test_verify_of_what_is_not_there_is_refused(harness: Harness, one: Path, mon
 
     monkeypatch.setattr(provision, "installed", lambda _: ())
     assert harness("plane", "verify")[0] == 5
+
+
+def test_an_install_that_fails_beside_a_broken_proxy_names_the_variable(
+    harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ProvisionError("the package index was not reached")
+
+    monkeypatch.setattr(provision, "install", fails)
+    monkeypatch.setenv("https_proxy", "ftp://canary")
+
+    code, out, err = harness("plane", "install", "loopx==0.4.8")
+
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("harness: the package index was not reached; the environment variable https_proxy")
+    assert "canary" not in err

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from harness import wiring
-from harness.errors import CatalogError, ConfigError, HarnessError, MissingKeyError, ScriptError, UsageError
+from harness.errors import (
+    CatalogError,
+    ConfigError,
+    EnvironmentProblem,
+    HarnessError,
+    MissingKeyError,
+    ScriptError,
+    UsageError,
+)
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.places import Settings
@@ -160,3 +168,12 @@ def test_a_key_that_the_configuration_names_is_needed(tmp_path: Path) -> None:
     (spec,) = wiring.actor_specs(place, "mine", loaded, ())
     with pytest.raises(MissingKeyError, match="set the environment variable MINE"):
         open_actor(place, spec, Transports(place))
+
+
+def test_a_live_actor_is_not_opened_where_no_request_can_be_made(tmp_path: Path) -> None:
+    place = wiring.settings({"HTTPS_PROXY": "socks5://canary:1"}, tmp_path)
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
+    with pytest.raises(EnvironmentProblem, match="variable HTTPS_PROXY names no proxy") as caught:
+        open_actor(place, spec, Transports(place))
+    assert "canary" not in str(caught.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import wiring
-from harness.errors import CatalogError
+from harness.errors import CatalogError, EnvironmentProblem
 
 
 def test_the_users_scenarios_come_before_the_bundled_ones(tmp_path: Path) -> None:
@@ -47,3 +47,19 @@ def test_every_reporter_has_a_file_of_its_own() -> None:
     found = wiring.reporters()
     assert {"html", "junit", "terminal"} <= set(found)
     assert len({reporter.filename for reporter in found.values()}) == len(found)
+
+
+def test_a_home_of_nobody_is_told_by_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(
+        EnvironmentProblem, match="the environment variable HARNESS_HOME begins with the home of nobody"
+    ):
+        wiring.settings({"HARNESS_HOME": "~no-such-user-here/x"}, tmp_path)
+
+
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(EnvironmentProblem, match="the working folder cannot be used"):
+        wiring.settings({})
