@@ -59,6 +59,12 @@ def test_member_that_is_not_in_the_record_is_refused(make_wheel: MakeWheel, tmp_
 
 def damaged(path: Path, how: str) -> Path:
     """A wheel with one thing wrong in it."""
+    if how == "deflated content":
+        with zipfile.ZipFile(path) as whole:
+            members = {name: whole.read(name) for name in whole.namelist()}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
     data = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as archive:
         member = archive.getinfo("loopx/cli.py")
@@ -69,7 +75,7 @@ def damaged(path: Path, how: str) -> Path:
             data[member.header_offset + 6] |= 1
         case "odd compression":
             data[entry + 10] = data[member.header_offset + 8] = 77
-        case "content":
+        case "content" | "deflated content":
             data[member.header_offset + 30 + len(member.filename)] ^= 0xFF
         case _:
             del data[len(data) // 2 :]
@@ -77,7 +83,7 @@ def damaged(path: Path, how: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("how", ["encrypted", "odd compression", "content", "end"])
+@pytest.mark.parametrize("how", ["encrypted", "odd compression", "content", "deflated content", "end"])
 def test_a_broken_archive_is_one_line(tmp_path: Path, make_wheel: MakeWheel, how: str) -> None:
     path = damaged(make_wheel(), how)
     with pytest.raises(ProvisionError, match=r"is not a wheel|is damaged: it cannot be unpacked"):
