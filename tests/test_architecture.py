@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 #: Units by layer; a module imports lower layers only. Units of one layer never import each other.
 LAYERS = (
     ("errors", "schema"),
-    ("ports", "redaction"),
+    ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
         *("config", "environment", "recording", "transcript"),
@@ -72,7 +72,7 @@ CATCH_ALL = {
     "executors/_preload.py": "a program's end is told in the control plane's own child",
 }
 FORBIDDEN_NAMES = {"utils", "util", "common", "core", "helpers", "helper", "misc", "types", "model", "models"}
-MODULE_LINES, MEDIAN_LINES, FUNCTION_LINES, INIT_LINES = 350, 150, 60, 72
+MODULE_LINES, MEDIAN_LINES, FUNCTION_LINES, INIT_LINES = 350, 150, 60, 84
 
 
 @dataclass(frozen=True)

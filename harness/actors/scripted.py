@@ -43,6 +43,10 @@ def _problem(action: Action) -> str | None:
     return f"usage counts {', '.join(Usage.model_fields)} only" if unknown else None
 
 
+#: Longest text that the replacements of an action may make, in characters.
+TEXT_MAX: Final = 8_388_608
+
+
 class ScriptedActor:
     """Gives one answer of its script for each request. Never invents one: running out is an error."""
 
@@ -89,6 +93,8 @@ class ScriptedActor:
             for old, new in ((context.substitute(old), context.substitute(new)) for old, new in action.replace):
                 if old not in filled:
                     raise ScriptExhaustedError(position, "a text that it replaces is not in the answer")
+                if len(filled) + filled.count(old) * (len(new) - len(old)) > TEXT_MAX:
+                    raise ScriptExhaustedError(position, f"replacing makes more than {TEXT_MAX} characters")
                 filled = filled.replace(old, new)
             return filled
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -10,9 +10,10 @@ from harness import wiring
 from harness.cli.check_recordings import check_recordings
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.options import executor_option, format_option
-from harness.cli.output import folded, say, say_json
+from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
-from harness.cli.selection import choose
+from harness.cli.selection import choose_all
+from harness.errors import InputError
 from harness.schema.actor import ActorSpec
 from harness.schema.base import JsonValue
 from harness.schema.check import CheckReport, Coverage
@@ -47,11 +48,15 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
 
     The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
     every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks.
-    Recordings of the scenarios are replayed, and must still fit.
+    Recordings of the scenarios are replayed, and must still fit. A file that cannot be used is told, the others are
+    checked, and the exit code is 4.
     """
     settings = wiring.settings()
-    chosen = choose(settings, selection)
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    chosen, planes, broken = _usable(settings, selection)
+    for error in broken:
+        note(f"harness: {error}")
+    if not chosen:
+        return ExitCode.BAD_INPUT
     options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
     reports: list[CheckReport] = []
     with wiring.Session(settings) as session:
@@ -65,13 +70,32 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
                 say(_text(reports[-1]))
         replayed = check_recordings(settings, session, chosen, planes, options, mutate=mutate, form=form)
     if form == "text" and len(reports) > 1:
-        say(f"{sum(not report.findings for report in reports)} of {len(reports)} scenarios are fine")
+        unread = f"; {len(broken)} more cannot be used" if broken else ""
+        say(f"{sum(not report.findings for report in reports)} of {len(reports)} scenarios are fine{unread}")
     if form == "json":
         recordings: list[JsonValue] = [report.model_dump(mode="json") for report in replayed.reports]
         scenarios: list[JsonValue] = [report.model_dump(mode="json") for report in reports]
-        say_json({"scenarios": scenarios, "recordings": recordings, "strays": list(replayed.strays)}, indent=2)
+        told: list[JsonValue] = [*map(str, broken), *replayed.broken]
+        document: dict[str, JsonValue] = {"scenarios": scenarios, "recordings": recordings}
+        say_json({**document, "strays": list(replayed.strays), "broken": told}, indent=2)
     failed = ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
-    return gravest((failed, replayed.exit_code))
+    unusable = ExitCode.BAD_INPUT if broken else ExitCode.PASSED
+    return gravest((failed, replayed.exit_code, unusable))
+
+
+def _usable(
+    settings: wiring.Settings, selection: Sequence[str]
+) -> tuple[tuple[LoadedScenario, ...], dict[str, PlaneIdentity], tuple[InputError, ...]]:
+    """The scenarios that can be checked here, their control planes, and why the others cannot."""
+    chosen, unread = choose_all(settings, selection)
+    planes: dict[str, PlaneIdentity] = {}
+    missing: dict[str, InputError] = {}
+    for plane in dict.fromkeys(one.scenario.plane for one in chosen):
+        try:
+            planes[plane] = wiring.plane_identity(settings, plane)
+        except InputError as error:
+            missing[plane] = error
+    return tuple(one for one in chosen if one.scenario.plane in planes), planes, (*unread, *missing.values())
 
 
 def _tracer(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
-from harness.cli.output import folded, say, say_json
+from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
+from harness.errors import InputError
+from harness.schema.actor import ActorSpec
 from harness.schema.check import RecordingReport
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
@@ -24,14 +26,20 @@ _TOLD = 10
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of all recordings; ``strays`` are files that belong to no scenario, or are not whole."""
+    """What came of all recordings; ``strays`` are files that belong to no scenario, or are not whole.
+
+    ``broken`` are the error lines of recordings that cannot be read.
+    """
 
     reports: tuple[RecordingReport, ...]
     strays: tuple[str, ...]
+    broken: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
-        """Drift where one no longer fits or is a stray; failed where a mutation was not noticed."""
+        """Bad input where one cannot be read; drift where one no longer fits or is a stray; else failed or passed."""
+        if self.broken:
+            return ExitCode.BAD_INPUT
         if self.strays or any(report.drifts for report in self.reports):
             return ExitCode.DRIFT
         return ExitCode.FAILED if any(report.survivors for report in self.reports) else ExitCode.PASSED
@@ -49,8 +57,9 @@ def check_recordings(
 ) -> Replayed:
     """Replay every recording of the scenarios, against the real control plane, and tell what no longer fits."""
     reports: list[RecordingReport] = []
+    broken: list[str] = []
     for one in chosen:
-        specs = wiring.recorded_specs(settings, one, None)
+        specs = tuple(_readable(settings, one, broken))
         refuse_twins(one.scenario.id, specs)
         for spec in specs:
             job = EpisodeJob(
@@ -76,7 +85,17 @@ def check_recordings(
             total = sum(report.mutations for report in reports)
             missed = sum(len(report.survivors) for report in reports)
             say(f"{total} mutations of {len(reports)} recordings, {total - missed} noticed")
-    return Replayed(tuple(reports), tuple(map(str, (*orphans, *(half.path for half in halves)))))
+    return Replayed(tuple(reports), tuple(map(str, (*orphans, *(half.path for half in halves)))), tuple(broken))
+
+
+def _readable(settings: wiring.Settings, one: LoadedScenario, broken: list[str]) -> Iterator[ActorSpec]:
+    """The recorded actors of a scenario; a recording that cannot be read is told, and kept in ``broken``."""
+    for path in wiring.recorded_paths(settings, one):
+        try:
+            yield from wiring.recorded_specs(settings, one, str(path))
+        except InputError as error:
+            broken.append(str(error))
+            note(f"harness: {error}")
 
 
 def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:

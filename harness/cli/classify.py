@@ -13,6 +13,7 @@ from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
+from harness.documents import DocumentError, parse_json, read_file
 from harness.errors import CatalogError, HarnessError, ScriptError, UsageError
 from harness.schema.base import JsonValue
 from harness.schema.command import ParsedCommand, Segment
@@ -30,6 +31,10 @@ Examples:
 FILE is a JSON list of {"id": TEXT, "command": TEXT}. Commands may hold the
 placeholders of scripts, such as {quota_guard_command}.
 """
+
+
+#: Largest file of commands, in bytes.
+COMMANDS_MAX = 16 * 1024 * 1024
 
 
 class _Asked(NamedTuple):
@@ -91,17 +96,15 @@ def _known_kinds(loaded: LoadedScenario, after: Iterable[str]) -> None:
 
 def _read(file: Path) -> list[_Asked]:
     """The commands of a file; an entry that holds none becomes one with a problem. Raises ScriptError."""
+    wanted = "expected a list of objects with id and command"
     try:
-        value: JsonValue = json.loads(file.read_bytes().decode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise ScriptError(f"{file}: cannot be read: {error.strerror}") from None
-    except RecursionError:
-        raise ScriptError(f"{file}: is nested too deeply") from None
-    except ValueError as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        raise ScriptError(f"{file}:{line}: is no JSON; expected a list of objects with id and command") from None
+        value = parse_json(read_file(file, most=COMMANDS_MAX).decode("utf-8", "surrogateescape"))
+    except DocumentError as error:
+        place = str(file) if error.line is None else f"{file}:{error.line}"
+        problem = "is no JSON" if error.problem.startswith("is no JSON") else error.problem
+        raise ScriptError(f"{place}: {problem}; {wanted}") from None
     if not isinstance(value, list):
-        raise ScriptError(f"{file}: holds no list; expected a list of objects with id and command")
+        raise ScriptError(f"{file}: holds no list; {wanted}")
     return [_entry(number, item) for number, item in enumerate(value, 1)]
 
 

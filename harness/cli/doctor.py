@@ -49,7 +49,15 @@ def doctor(form: str) -> ExitCode:
 
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
-    return (*environment.inspect(settings.environ, shutil.which, home=settings.home), *_planes(settings))
+    facts = environment.inspect(settings.environ, shutil.which, home=settings.home)
+    return (*facts, _network(settings), *_planes(settings))
+
+
+def _network(settings: wiring.Settings) -> environment.Fact:
+    problem = wiring.network_problem(settings)
+    if problem is None:
+        return environment.Fact("network", "ok", "proxies and certificates of the environment can be used")
+    return environment.Fact("network", "missing", problem, "set it right, or unset it")
 
 
 def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 
 import click
 
+from harness.cli.exit_codes import ExitCode
+
 __all__ = ["LazyGroup"]
 
 
@@ -35,6 +37,13 @@ class LazyGroup(click.Group):
             context_settings={"help_option_names": ["-h", "--help"]},
         )
         self.verbs = dict(verbs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The options of the group. Without any word there is nothing to do: the help is shown, as usage is told."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit(ExitCode.BAD_INPUT)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order they are declared in."""

@@ -17,6 +17,7 @@ import click
 from harness import __version__
 from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
+from harness.cli.refusals import refuse_nul, refused_by_machine
 from harness.errors import HarnessError
 
 __all__ = ["main"]
@@ -115,20 +116,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     session = _Session()
     with _terminable():
         try:
-            returned = _invoke(sys.argv[1:] if argv is None else list(argv), session)
+            given = sys.argv[1:] if argv is None else list(argv)
+            refuse_nul(given)
+            returned = _invoke(given, session)
             _flush()
-        except click.ClickException as error:
-            return _complain(_usage_line(error), ExitCode.BAD_INPUT)
-        except HarnessError as error:
-            return _complain(str(error), error.exit_code)
         except (click.exceptions.Abort, KeyboardInterrupt):
             return _complain("interrupted", ExitCode.INTERRUPTED)
-        except BrokenPipeError:
+        except Exception as error:  # noqa: BLE001  (the last handler: no user is ever shown a traceback)
+            return _told(error, debug=session.debug)
+    return returned
+
+
+def _told(error: Exception, *, debug: bool) -> int:
+    match error:
+        case click.ClickException():
+            return _complain(_usage_line(error), ExitCode.BAD_INPUT)
+        case HarnessError():
+            return _complain(str(error), error.exit_code)
+        case BrokenPipeError():
             _abandon_stdout()
             return ExitCode.PASSED
-        except Exception as error:  # noqa: BLE001  (the last handler: no user is ever shown a traceback)
-            return _report_bug(error, debug=session.debug)
-    return returned
+        case OSError() if (problem := refused_by_machine(error)) is not None:
+            _abandon_stdout()
+            return _complain(str(problem), problem.exit_code)
+        case _:
+            return _report_bug(error, debug=debug)
 
 
 def _invoke(argv: list[str], session: _Session) -> int:

@@ -10,7 +10,7 @@ from harness import provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
 from harness.cli.output import note, say, say_json, table
-from harness.errors import CatalogError, NothingSelectedError
+from harness.errors import CatalogError, NothingSelectedError, ProvisionError
 from harness.schema.base import JsonValue
 
 __all__ = ["install", "listing", "plane", "verify"]
@@ -38,7 +38,11 @@ def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
 def install(ref: str, wheel: Path | None) -> ExitCode:
     """Install a control plane, pinned by version and wheel hash; needs no network the second time."""
     settings = wiring.settings()
-    installed = provision.install(ref, home=settings.home, wheel=wheel)
+    try:
+        installed = provision.install(ref, home=settings.home, wheel=wheel)
+    except ProvisionError as error:
+        problem = None if wheel is not None else wiring.network_problem(settings)
+        raise error if problem is None else ProvisionError(f"{error}; {problem}") from None
     say(f"{installed.identity.ref} is installed in {installed.root}")
     return ExitCode.PASSED
 

@@ -62,6 +62,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
 
     Raises InputError and StoreError; what was finished until then is in the folder.
     """
+    wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
     run_id = new_run_id(clock.now())
     folder = order.out or settings.cwd / "reports" / run_id

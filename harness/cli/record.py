@@ -78,6 +78,7 @@ def record(
     due = [job for job in jobs if job not in fitting]
     if not (replace or stale_only):
         _refuse_recorded(folder, due)
+    wiring.refuse_ordinary_keys(settings, due)
     kept = wiring.keeping(
         settings,
         [job.actor for job in due],

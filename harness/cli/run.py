@@ -39,7 +39,7 @@ PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("selection", nargs=-1, metavar="[SCENARIO|GLOB|tag:TAG]...")
 @click.option("--actor", "actors", multiple=True, default=("script",), show_default=True, help="Who plays; repeatable.")
-@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Episodes per actor.")
+@click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Episodes per actor.")
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A generation setting of live actors.")
 @click.option(
     "--out",

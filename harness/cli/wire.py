@@ -14,6 +14,7 @@ from harness.cli.lazy import LazyGroup
 from harness.cli.output import say_json
 from harness.cli.selection import choose
 from harness.errors import UsageError
+from harness.schema.limits import COUNT_MAX
 from harness.schema.rehearsal import FaultKind, FaultSpec, PolicyFile
 from harness.schema.scenario import LoadedScenario
 
@@ -52,7 +53,9 @@ _STATUSES = range(400, 600)
     help=f"A model that plays the reference so often (0 to 1), else a wrong script; its name is {_MODEL!r} if none "
     "is given; repeatable.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="What all draws come from.")
+@click.option(
+    "--seed", type=click.IntRange(-COUNT_MAX, COUNT_MAX), default=0, show_default=True, help="What all draws come from."
+)
 @click.option(
     "--fault",
     "faults",

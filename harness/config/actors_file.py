@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from harness.config.live_ref import problem_of_url
 from harness.config.presets import PRESETS
 from harness.config.settings import ALLOWED, read_settings
+from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings
@@ -27,7 +27,6 @@ _SECRET_KEY = re.compile(
 #: Values that are most likely an API key.
 _SECRET_VALUE = re.compile(r"(?:sk|pk|ark|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9_-]{12,}|AIza[A-Za-z0-9_-]{20,}")
 _FIELDS: Final = ("provider", "model", "base_url", "key_env")
-_SIZE_MAX = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +49,25 @@ def load_actors(path: Path) -> dict[str, ActorConfig]:
         ConfigError: names file, table, key and what is allowed; a value is never shown.
     """
     try:
-        text = path.read_bytes()[: _SIZE_MAX + 1]
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(text) > _SIZE_MAX:
-        raise ConfigError(f"{path}: larger than 1 MiB; that is no configuration file")
-    try:
-        tables: dict[str, object] = tomllib.loads(text.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not UTF-8; a configuration file is TOML in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        # Where, but not what: the message of the reader can quote the line.
-        where = re.search(r"at line \d+, column \d+", str(error))
-        raise ConfigError(f"{path}: not TOML{f' {where[0]}' if where else ''}") from None
+        tables = parse_toml(decoded(read_file(path)))
+    except DocumentError as error:
+        if error.missing:
+            return {}
+        # Where, but not what: the words of the TOML reader can quote the line.
+        problem = "is no TOML" if error.problem.startswith("is no TOML") else error.problem
+        place = str(path) if error.line is None else f"{path}:{error.line}"
+        at = f"{_shown_place(error.path)}: " if error.path else ""
+        allowed = f"; allowed: {error.allowed}" if error.allowed else ""
+        raise ConfigError(f"{place}: {at}{problem}{allowed}") from None
     actors = tables.get("actors", {})
     if not isinstance(actors, dict):
         raise ConfigError(f"{path}: actors: must be tables; allowed: [actors.NAME]")
     return {name: _actor(path, name, table) for name, table in actors.items()}
+
+
+def _shown_place(path: tuple[str | int, ...]) -> str:
+    """A place in the file; keys that are no plain words may hold what must not be shown."""
+    return ".".join(part if isinstance(part, str) and _NAME.fullmatch(part) else "…" for part in path)
 
 
 def _actor(path: Path, name: str, table: object) -> ActorConfig:

@@ -53,8 +53,8 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     if tool is None or arguments is None or hand.call.fault is not None:
         return None
     text = arguments.get(tool.argument)
-    if not isinstance(text, str):
-        return None
+    if not isinstance(text, str) or gate.check_size(hand.call, argument_bytes=world.scenario.limits.argument_bytes):
+        return None  # C7 refuses it: a text beyond the bound is not parsed
     hand.text, hand.before = text, world.rule_state
     hand.parsed = command.parse(text.strip(), world.contexts[hand.call.name])
     hand.kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=hand.parsed)

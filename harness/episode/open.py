@@ -91,7 +91,7 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
         )
     )
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
-    scenario = bind(raw, fixed)
+    scenario = bind(raw, fixed, source=job.loaded.path)
     tools = tool_specs(scenario)
     _permitted(tools, parts.host_denied)
     placeholders = Placeholders(workspace)

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from harness.gate.stop import GateStop
 from harness.schema.tool import ToolCall, ToolSpec
 
-__all__ = ["check_decoded", "check_schema"]
+__all__ = ["check_decoded", "check_schema", "check_size"]
 
 
 def check_decoded(call: ToolCall) -> GateStop | None:
@@ -18,12 +18,20 @@ def check_decoded(call: ToolCall) -> GateStop | None:
     return GateStop("parse_error", source, "error: the arguments are not one JSON object; the call did not run")
 
 
+def check_size(call: ToolCall, *, argument_bytes: int) -> GateStop | None:
+    """The size bound (UTF-8 bytes of the raw text): nothing of a larger text is read, its kind included."""
+    size = len(call.arguments_raw.encode("utf-8", "surrogatepass"))
+    if size <= argument_bytes:
+        return None
+    text = f"error: the arguments are {size} bytes, at most {argument_bytes} are taken; the call did not run"
+    return GateStop("invalid_arguments", "size", text)
+
+
 def check_schema(call: ToolCall, spec: ToolSpec, *, argument_bytes: int) -> GateStop | None:
     """C7: the arguments fit the declared schema and the size bound (UTF-8 bytes of the raw text)."""
-    size = len(call.arguments_raw.encode("utf-8", "surrogatepass"))
-    if size > argument_bytes:
-        text = f"error: the arguments are {size} bytes, at most {argument_bytes} are taken; the call did not run"
-        return GateStop("invalid_arguments", "size", text)
+    large = check_size(call, argument_bytes=argument_bytes)
+    if large is not None:
+        return large
     errors = sorted(Draft202012Validator(spec.parameters).iter_errors(call.arguments), key=lambda e: list(e.path))
     if not errors:
         return None

@@ -125,13 +125,14 @@ def _answer_of(root: dict[str, JsonValue], status: int) -> _Answer:
 
 def _calls(wire: list[WireCall], seed: str, *, legacy: bool) -> tuple[tuple[ToolCall, ...], tuple[Quirk, ...]]:
     calls: list[ToolCall] = []
-    quirks: list[Quirk] = []
+    quirks: set[Quirk] = set()
+    ids: set[str] = set()
     for position, one in enumerate(wire, 1):
-        quirks.extend(one.arguments.quirks)
+        quirks.update(one.arguments.quirks)
         if one.id is None and not legacy:
-            quirks.append("missing_call_id")
-        elif any(one.id == call.id for call in calls):
-            quirks.append("duplicate_call_id")
+            quirks.add("missing_call_id")
+        elif one.id in ids:
+            quirks.add("duplicate_call_id")
         call = ToolCall(
             id=one.id if one.id is not None else made_id(seed, position),
             name=one.name,
@@ -140,6 +141,7 @@ def _calls(wire: list[WireCall], seed: str, *, legacy: bool) -> tuple[tuple[Tool
             fault=one.arguments.fault,
         )
         calls.append(call)
+        ids.add(call.id)
     return tuple(calls), tuple(quirks)
 
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 import httpx
 
 from harness.clock import SystemClock
-from harness.errors import ProviderError
+from harness.errors import EnvironmentProblem, ProviderError
 from harness.ports import Clock, WireResponse
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
 from harness.providers._watch import Watch
@@ -48,7 +48,14 @@ def _tls() -> ssl.SSLContext:
 def _client(transport: httpx.BaseTransport | None = None) -> httpx.Client:
     if transport is not None:
         return httpx.Client(transport=transport, headers=_HEADERS, follow_redirects=False)
-    return httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+    try:
+        return httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+    except (ValueError, OSError, ImportError, httpx.InvalidURL):
+        # what was raised can hold a proxy's password
+        raise EnvironmentProblem(
+            "no request can be made with the proxies or certificates of the environment; see HTTP_PROXY, HTTPS_PROXY, "
+            "ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR"
+        ) from None
 
 
 def network() -> httpx.BaseTransport:

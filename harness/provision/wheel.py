@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import csv
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,10 +14,22 @@ from dataclasses import dataclass
 from email.parser import Parser
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from harness.errors import ProvisionError
 
 __all__ = ["WheelFacts", "check", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
+
+
+#: Most files in a wheel, and most bytes of all of them.
+FILES_MAX: Final = 20_000
+UNPACKED_MAX: Final = 512 * 1024 * 1024
+
+#: What reading a broken archive raises: bad structure, bad data, odd compression, passwords, text that is none.
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError),
+    *(KeyError, ValueError, OverflowError, csv.Error, struct.error),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,19 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _refuse_other_files(path: Path) -> None:
+    """A device may have no end, and a pipe nobody who writes."""
+    if path.exists() and not path.is_file():
+        raise ProvisionError(f"cannot read the wheel {path}: it is no regular file")
+
+
+def _refuse_bombs(archive: zipfile.ZipFile, path: Path) -> None:
+    """What the directory of the archive promises; the reader holds every member to it."""
+    members = archive.infolist()
+    if len(members) > FILES_MAX or sum(member.file_size for member in members) > UNPACKED_MAX:
+        raise ProvisionError(f"{path.name} is too large; allowed: {FILES_MAX} files of {UNPACKED_MAX} bytes together")
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """What goes wrong with a file that is no whole archive, as one line."""
@@ -44,7 +71,7 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except zipfile.BadZipFile:
         raise ProvisionError(f"{path.name} is not a wheel; give the .whl file of the control plane") from None
-    except (zlib.error, EOFError, NotImplementedError, RuntimeError, LookupError, ValueError):
+    except _BROKEN:
         raise ProvisionError(f"{path.name} is damaged: it cannot be unpacked; get it again") from None
     except OSError as error:
         raise ProvisionError(f"cannot read the wheel {path}: {error.strerror or error}") from None
@@ -52,7 +79,9 @@ def _readable(path: Path) -> Iterator[None]:
 
 def read_wheel(path: Path) -> WheelFacts:
     """Name and version from the wheel's own metadata. Raises ProvisionError for a file that is no usable wheel."""
+    _refuse_other_files(path)
     with _readable(path), zipfile.ZipFile(path) as archive:
+        _refuse_bombs(archive, path)
         names = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         if len(names) != 1:
             raise ProvisionError(f"{path.name} is not a wheel: it must hold one .dist-info/METADATA")
@@ -74,8 +103,11 @@ def unpack(path: Path, into: Path) -> None:
     """Lay the wheel out below ``into``. Raises ProvisionError as ``check`` does."""
     for place, data in _members(path):
         target = into / place
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise ProvisionError(f"{path.name} is damaged: it cannot be unpacked; get it again") from None
 
 
 def check(path: Path) -> None:
@@ -94,13 +126,21 @@ def _members(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     with _readable(path):
         archive = zipfile.ZipFile(path)
     with archive:
+        if f"{facts.dist_info}/RECORD" not in archive.namelist():
+            raise ProvisionError(f"{path.name} is not a wheel: it must hold {facts.dist_info}/RECORD")
         with _readable(path):
             record = recorded(archive.read(f"{facts.dist_info}/RECORD").decode("utf-8"))
         for member in archive.infolist():
             if member.is_dir():
                 continue
             place = PurePosixPath(member.filename)
-            if place.is_absolute() or ".." in place.parts or place.parts[0].endswith(".data"):
+            if (
+                not place.parts
+                or "\0" in member.filename
+                or place.is_absolute()
+                or ".." in place.parts
+                or place.parts[0].endswith(".data")
+            ):
                 raise ProvisionError(f"{path.name} cannot be laid out as plain files: {member.filename!r}")
             with _readable(path):
                 data = archive.read(member)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from harness.documents import DocumentError, open_file, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
@@ -20,6 +22,10 @@ __all__ = ["read_run"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION = 1
+#: Largest manifest that is read, in bytes.
+MANIFEST_MAX = 256 * 1024 * 1024
+#: No line of a run folder has so many bytes.
+LINE_MAX = 64 * 1024 * 1024
 
 
 class _Part(EpisodeResult):
@@ -73,22 +79,26 @@ def _receipts(folder: Path, manifest: Manifest) -> Iterator[Receipt]:
 
 def _lines(path: Path, *, torn_end: bool = False) -> Iterator[tuple[int, bytes]]:
     try:
-        with path.open("rb") as file:
-            for number, data in enumerate(file, start=1):
+        with open_file(path) as file:
+            for number, data in enumerate(iter(partial(file.readline, LINE_MAX), b""), start=1):
+                if len(data) == LINE_MAX:
+                    raise StoreError(f"{path}:{number}: is too large; allowed: lines of less than {LINE_MAX} bytes")
                 if not data.endswith(b"\n"):
                     if torn_end:
                         return
                     raise StoreError(f"{path}:{number}: ends in the middle of a line; the file was cut")
                 yield number, data[:-1]
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
     except OSError as error:
         raise _cannot_read(path, error) from error
 
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _cannot_read(path, error) from error
+        return read_file(path, most=MANIFEST_MAX)
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
 
 
 def _value(kind: type[_Value], data: bytes, where: str) -> _Value:

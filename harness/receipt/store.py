@@ -62,7 +62,9 @@ class RunStore:
         self._size = 0
         text = _pretty(manifest)
         guard.check(text, MANIFEST)
-        self._made = [place for place in (folder, *folder.parents) if not place.exists()]
+        self._made = [
+            place for place in (folder, *folder.parents) if not os.path.lexists(place)
+        ]  # a name that is too long is told by whoever makes it
         _claim(folder)
         self._part = _open(folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
         try:

@@ -16,6 +16,7 @@ from typing import Final, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
+from harness.documents import DocumentError, read_file
 from harness.errors import RecordingError
 from harness.recording.keys import answer_key, exchange_key
 from harness.schema.base import Digest, JsonValue, digest_text
@@ -33,6 +34,9 @@ __all__ = ["FORMAT", "Entry", "Lines", "dump", "header_of", "load", "reseal"]
 
 #: The format that is written, and the only one that is read.
 FORMAT: Final = 1
+
+#: Largest recording that is read, in bytes.
+SIZE_MAX: Final = 256 * 1024 * 1024
 
 #: What stands in a line between header and seal.
 Entry = Exchange | PlaneAnswer
@@ -183,9 +187,9 @@ def _text(value: object) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
+        return read_file(path, most=SIZE_MAX)
+    except DocumentError as error:
+        raise RecordingError(path, error.problem) from error
 
 
 def _unreadable(path: Path, error: OSError) -> RecordingError:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ConfigError
 from harness.scenario.locating import line_of, lines
 from harness.scenario.problem import KeyPath, Problem, dotted, nearest
 from harness.scenario.schema_errors import schema_problems
-from harness.schema.base import JsonValue
 from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy
 from harness.schema.scenario import Scenario
 
 __all__ = ["bundled", "load", "rated"]
-
-_LARGEST_BYTES = 1_048_576
 
 
 def bundled() -> PolicyFile:
@@ -31,12 +28,9 @@ def bundled() -> PolicyFile:
 def load(path: Path) -> PolicyFile:
     """The policies of a TOML file. Raises ConfigError: file, line, key, and what is allowed there."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > _LARGEST_BYTES:
-        raise ConfigError(f"{path}: larger than {_LARGEST_BYTES} bytes; that is no policy file")
+        data = read_file(path)
+    except DocumentError as error:
+        raise _unreadable(str(path), error, "") from None
     return _read(data, str(path))
 
 
@@ -70,15 +64,12 @@ def rated(scenarios: Sequence[Scenario], rates: Mapping[str, float]) -> PolicyFi
 
 
 def _read(data: bytes, name: str) -> PolicyFile:
+    text = ""
     try:
-        text = data.decode()
-        table: JsonValue = json.loads(json.dumps(tomllib.loads(text), default=str))
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name}: is no UTF-8 text (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: is no TOML: {error}") from None
-    except RecursionError:
-        raise ConfigError(f"{name}: is nested too deeply") from None
+        text = decoded(data)
+        table = parse_toml(text)
+    except DocumentError as error:
+        raise _unreadable(name, error, text) from None
     try:
         found = PolicyFile.model_validate_json(json.dumps(table))
     except ValidationError as error:
@@ -87,6 +78,14 @@ def _read(data: bytes, name: str) -> PolicyFile:
     if problems:
         raise _refusal(name, text, problems)
     return found
+
+
+def _unreadable(name: str, error: DocumentError, text: str) -> ConfigError:
+    line = line_of(lines(text), error.path) if error.path else error.line
+    place = name if line is None else f"{name}:{line}"
+    at = f"{dotted(error.path)}: " if error.path else ""
+    allowed = f"; allowed: {error.allowed}" if error.allowed else ""
+    return ConfigError(f"{place}: {at}{error.problem}{allowed}")
 
 
 def _problems(found: PolicyFile) -> Iterator[Problem]:

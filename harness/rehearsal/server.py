@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import sys
@@ -25,6 +26,7 @@ __all__ = ["BODY_MAX", "Rehearsal", "Serving"]
 
 #: Largest request body that is read, in bytes.
 BODY_MAX: Final = 16 * 1024 * 1024
+_LOG_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
 _HOST: Final = "127.0.0.1"
 _BASE: Final = "/v1"
 #: SO_LINGER that is on with no time: closing throws away what is left and resets the connection.
@@ -95,7 +97,8 @@ def _opened(log: Path | None) -> Iterator[TextIO | None]:
         yield None
         return
     try:
-        file = log.open("a", encoding="utf-8")
+        # a pipe that nobody reads would be waited for
+        file = open(os.open(log, _LOG_FLAGS, 0o644), "a", encoding="utf-8")  # noqa: PTH123, SIM115  (a descriptor)
     except OSError as error:
         raise StoreError(f"{log}: cannot be written: {error.strerror}") from None
     with file:

@@ -73,12 +73,13 @@ def _case(suite: ET.Element, row: Episode) -> None:
     properties = ET.SubElement(case, "properties")
     for key, value in (
         ("outcome", receipt.outcome.name),
-        ("cause", receipt.cause or ""),
+        ("cause", receipt.cause),
         ("steps", steps_in_short(receipt)),
         ("plane", receipt.plane.ref),
         ("attempt", str(receipt.attempt)),
     ):
-        ET.SubElement(properties, "property", name=key, value=plain(value))
+        if value is not None:
+            ET.SubElement(properties, "property", name=key, value=plain(value))
     if receipt.verdict == "pass":
         return
     tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[receipt.verdict]

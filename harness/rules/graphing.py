@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
+from harness.errors import ScenarioError
 from harness.rules.endings import accepts, silence
 from harness.rules.proposing import RuleState, propose
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
@@ -13,6 +15,9 @@ from harness.schema.rules import AnswerCheck, KindSpec
 from harness.schema.scenario import Scenario
 
 __all__ = ["graph"]
+
+#: Most states (facts, and kinds that were used up) that rules may reach: each independent one doubles their number.
+STATES_MAX: Final = 4_096
 
 #: Facts, and the ``once`` kinds that were used up.
 _State = tuple[frozenset[Fact], frozenset[KindName]]
@@ -23,8 +28,9 @@ def graph(scenario: Scenario) -> RuleGraph:
 
     An edge to a node is a call that may go on; an edge to None ends with its code: the rule that the call breaks,
     ``failed``, or a check's own code. A set that satisfies the scenario has no edges, as the episode is over there.
-    Calls of no kind are possible everywhere and left out.
+    Calls of no kind are possible everywhere and left out. Raises ScenarioError beyond ``STATES_MAX`` states.
     """
+    checked = _codes_of_checks(scenario)
     start: _State = (frozenset(), frozenset())
     nodes: dict[frozenset[Fact], int] = {start[0]: 0}
     edges: dict[GraphEdge, None] = {}
@@ -34,10 +40,14 @@ def graph(scenario: Scenario) -> RuleGraph:
         if accepts(scenario, state[0]):
             continue
         for kind in scenario.kind:
-            for code, following in _outcomes(scenario, state, kind):
+            for code, following in _outcomes(scenario, state, kind, checked.get(kind.name, ())):
                 target = None if following is None else nodes.setdefault(following[0], len(nodes))
                 edges[GraphEdge(source=nodes[state[0]], kind=kind.name, target=target, code=code)] = None
                 if following is not None and following not in seen:
+                    if len(seen) == STATES_MAX:
+                        raise ScenarioError(
+                            scenario.id, "the rules have too many states", allowed=f"at most {STATES_MAX}"
+                        )
                     seen.add(following)
                     queue.append(following)
     order = {kind.name: at for at, kind in enumerate(scenario.kind)}
@@ -54,7 +64,18 @@ def graph(scenario: Scenario) -> RuleGraph:
     )
 
 
-def _outcomes(scenario: Scenario, state: _State, kind: KindSpec) -> Iterator[tuple[str | None, _State | None]]:
+def _codes_of_checks(scenario: Scenario) -> dict[KindName, list[str]]:
+    """The codes that checks of their own give, by kind."""
+    found: dict[KindName, list[str]] = {}
+    for spec in scenario.check:
+        own = [check.code for check in spec.answer.values() if isinstance(check, AnswerCheck) and check.code]
+        found.setdefault(spec.kind, []).extend(own)
+    return found
+
+
+def _outcomes(
+    scenario: Scenario, state: _State, kind: KindSpec, checked: Iterable[str]
+) -> Iterator[tuple[str | None, _State | None]]:
     """Everything a call of ``kind`` can lead to: a code that ends, or the next state."""
     facts, used = state
     code = propose(scenario, RuleState(facts, dict.fromkeys(used, 1)), kind).code
@@ -67,7 +88,4 @@ def _outcomes(scenario: Scenario, state: _State, kind: KindSpec) -> Iterator[tup
         yield None, (facts, spent)
     else:
         yield kind.failed, None
-    checks = [check for spec in scenario.check if spec.kind == kind.name for check in spec.answer.values()]
-    for check in checks:
-        if isinstance(check, AnswerCheck) and check.code is not None:
-            yield check.code, None
+    yield from ((code, None) for code in checked)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from harness.scenario.placeholders import bind, find_cycle, static_values, substitute
+from harness.errors import ScenarioError
+from harness.scenario.placeholders import bind
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.rules import AnswerCheck, CheckSpec, Expectation
 from harness.schema.scenario import Scenario
@@ -20,6 +21,9 @@ def check_problems(scenario: Scenario) -> Iterator[Problem]:
             yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
+    for index in _shown_not_json(scenario):
+        path: KeyPath = ("check", index, "shows", "file")
+        yield Problem(path, "this file's text is no JSON, so nothing can show it", "a JSON file")
 
 
 def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Problem]:
@@ -38,8 +42,6 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         yield Problem(
             (*path, "shows"), f"{kind.name!r} is no read with a code for its failure", "a kind with read, failed"
         )
-    if check.shows is not None and not _is_json(scenario, check.shows.file):
-        yield Problem((*path, "shows", "file"), "this file's text is no JSON, so nothing can show it", "a JSON file")
     for at, expectation in check.answer.items():
         place: KeyPath = (*path, "answer", at)
         own = expectation.code if isinstance(expectation, AnswerCheck) else None
@@ -50,18 +52,23 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         yield Problem((*path, "answer"), f"{kind.name!r} is a read and has no answer", "a kind that is a call")
 
 
-def _is_json(scenario: Scenario, place: str) -> bool:
-    """Whether the file that the world holds there is JSON; a file that it does not hold may become JSON later."""
-    if find_cycle(scenario.values):
-        return True
-    bound = bind(scenario, {})
-    wanted = substitute(place, static_values(scenario).get)
-    for file in bound.workspace.file:
-        if wanted in file.at:
-            try:
-                json.loads(file.text)
-            except (ValueError, RecursionError):
-                return False
+def _shown_not_json(scenario: Scenario) -> Iterator[int]:
+    """The checks that want a file shown which is no JSON; one that the world does not hold may become JSON later."""
+    try:
+        bound = bind(scenario, {})
+    except ScenarioError:
+        return
+    texts = {place: file.text for file in bound.workspace.file for place in file.at}
+    for index, check in enumerate(bound.check):
+        if check.shows is not None and not _is_json(texts.get(check.shows.file, "null")):
+            yield index
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
     return True
 
 

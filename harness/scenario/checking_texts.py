@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from harness.scenario.placeholders import find_cycle, names_in
+from harness.scenario.patterns import pattern_problem
+from harness.scenario.placeholders import VALUE_MAX, find_cycle, find_oversized, names_in
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.base import JsonValue
 from harness.schema.scenario import LateValue, Scenario
@@ -37,6 +37,9 @@ def text_problems(scenario: Scenario) -> Iterator[Problem]:
     cycle = find_cycle(scenario.values)
     if cycle:
         yield Problem(("values", cycle[0]), f"values lead in a circle: {' -> '.join(cycle)}")
+    large = None if cycle else find_oversized(scenario.values)
+    if large is not None:
+        yield Problem(("values", large), "with the values that it names it is too large", f"{VALUE_MAX} characters")
     for name, late in scenario.late.items():
         yield from _late_problems(scenario, late, ("late", name))
 
@@ -69,7 +72,9 @@ def _late_problems(scenario: Scenario, late: LateValue, path: KeyPath) -> Iterat
         yield Problem(path, f"a late value with {len(sources)} sources", "exactly one of plane, prompt, answer")
         return
     if late.prompt is not None:
-        yield from _pattern_problems(late.prompt, (*path, "prompt"))
+        wrong = pattern_problem(late.prompt)
+        if wrong is not None:
+            yield Problem((*path, "prompt"), *wrong)
         if late.at is not None:
             yield Problem((*path, "at"), "a pointer into a prompt", "at beside plane or answer only")
     elif late.at is None:
@@ -79,16 +84,6 @@ def _late_problems(scenario: Scenario, late: LateValue, path: KeyPath) -> Iterat
         if late.answer not in calls:
             text = f"no kind {late.answer!r} that calls the control plane{nearest(late.answer, calls)}"
             yield Problem((*path, "answer"), text, ", ".join(calls))
-
-
-def _pattern_problems(pattern: str, path: KeyPath) -> Iterator[Problem]:
-    try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
-        yield Problem(path, f"is no regular expression: {error}")
-        return
-    if groups != 1:
-        yield Problem(path, f"a regular expression with {groups} groups", "exactly one group")
 
 
 def _texts(value: JsonValue, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:

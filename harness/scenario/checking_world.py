@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
-from harness.errors import ScenarioError
+from harness.errors import ScenarioError, ScriptError
 from harness.scenario.placeholders import static_values, substitute
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.scenario.scripts import script_problems
@@ -15,6 +16,8 @@ from harness.schema.script import Action, Script
 
 __all__ = ["world_problems"]
 
+#: Characters of a wrong value that are shown.
+_SHOWN = 60
 _PLANE = re.compile(r"[a-z][a-z0-9-]*==[0-9][A-Za-z0-9.+!-]*")
 
 
@@ -25,8 +28,9 @@ def world_problems(scenario: Scenario, *, name: str, grammars: frozenset[str]) -
     if not _PLANE.fullmatch(scenario.plane):
         yield Problem(("plane",), f"{scenario.plane!r} names no control plane", "name==version")
     yield from _roots(scenario)
-    yield from _places(scenario)
-    yield from _tools(scenario, grammars)
+    known = _known(scenario)
+    yield from _places(scenario, known)
+    yield from _tools(scenario, grammars, known)
     yield from _outcomes(scenario)
     yield from _scripts(scenario)
 
@@ -46,12 +50,12 @@ def _roots(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(("workspace", "roots", index), f"the root {root!r} is declared twice", "each root once")
 
 
-def _places(scenario: Scenario) -> Iterator[Problem]:
+def _places(scenario: Scenario, known: Mapping[str, str]) -> Iterator[Problem]:
     space, seen = scenario.workspace, set[str]()
     for index, file in enumerate(space.file):
         for number, at in enumerate(file.at):
             path: KeyPath = ("workspace", "file", index, "at", number)
-            place = _place(scenario, at)
+            place = _place(known, at)
             yield from _inside(scenario, place, path)
             if place.partition("/")[0] in space.absent:
                 yield Problem(path, f"a file in the absent root {place.partition('/')[0]!r}", "roots that are made")
@@ -60,24 +64,37 @@ def _places(scenario: Scenario) -> Iterator[Problem]:
             seen.add(place)
     for key in ("plane_writes", "tool_writes"):
         for index, at in enumerate(getattr(scenario.boundary, key)):
-            yield from _inside(scenario, _place(scenario, at), ("boundary", key, index))
+            yield from _inside(scenario, _place(known, at), ("boundary", key, index))
 
 
-def _tools(scenario: Scenario, grammars: frozenset[str]) -> Iterator[Problem]:
+def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str]) -> Iterator[Problem]:
     for name, tool in scenario.tool.items():
         if tool.grammar not in grammars:
             text = f"unknown grammar {tool.grammar!r}{nearest(tool.grammar, grammars)}"
             yield Problem(("tool", name, "grammar"), text, ", ".join(sorted(grammars)))
+        if tool.clock is not None:
+            yield from _clock(_place(known, tool.clock), ("tool", name, "clock"))
         for index, root in enumerate(tool.readable):
             yield from _root(scenario, root, ("tool", name, "readable", index))
         for key in ("content", "metadata"):
             for index, at in enumerate(getattr(tool, key)):
-                yield from _inside(scenario, _place(scenario, at), ("tool", name, key, index))
-    files = [_place(scenario, at) for tool in scenario.tool.values() for at in tool.content]
+                yield from _inside(scenario, _place(known, at), ("tool", name, key, index))
+    files = [_place(known, at) for tool in scenario.tool.values() for at in tool.content]
     for index, check in enumerate(scenario.check):
-        if check.shows is not None and _place(scenario, check.shows.file) not in files:
+        if check.shows is not None and _place(known, check.shows.file) not in files:
             text = f"{check.shows.file!r} is no content file of a tool"
             yield Problem(("check", index, "shows", "file"), text, ", ".join(files))
+
+
+def _clock(text: str, path: KeyPath) -> Iterator[Problem]:
+    """A time that can be told in any zone, as a question for UTC may come."""
+    try:
+        moment = datetime.fromisoformat(text)
+        readable = moment.tzinfo is not None and bool(moment.astimezone(UTC))
+    except (ValueError, OverflowError):
+        readable = False
+    if not readable:
+        yield Problem(path, f"{text[:_SHOWN]!r} is no time", 'ISO 8601 with a zone, like "2026-01-31T12:00:00+08:00"')
 
 
 def _outcomes(scenario: Scenario) -> Iterator[Problem]:
@@ -97,17 +114,26 @@ def _scripts(scenario: Scenario) -> Iterator[Problem]:
         yield from script_problems(script, path)
         if len(scenario.tool) > 1 and any(not isinstance(act, Action) or act.command is not None for act in script):
             yield Problem(path, "a command where there are several tools", "calls, which name their tool")
+    codes = scenario.codes
     for code in scenario.script.wrong:
-        if code not in scenario.codes:
-            text = f"{code!r} is no failure code of this scenario{nearest(code, scenario.codes)}"
-            yield Problem(("script", "wrong", code), text, ", ".join(scenario.codes))
+        if code not in codes:
+            text = f"{code!r} is no failure code of this scenario{nearest(code, codes)}"
+            yield Problem(("script", "wrong", code), text, ", ".join(codes))
 
 
-def _place(scenario: Scenario, at: str) -> str:
-    """A ``root/path`` with the static values in place; in a circle of values, as it is written."""
+def _known(scenario: Scenario) -> Mapping[str, str]:
+    """The static values; none where they lead in a circle or are too large, which is told elsewhere."""
     try:
-        return substitute(at, static_values(scenario).get)
+        return static_values(scenario)
     except ScenarioError:
+        return {}
+
+
+def _place(known: Mapping[str, str], at: str) -> str:
+    """A ``root/path`` with the static values in place; what is far too long stays as it is written."""
+    try:
+        return substitute(at, known.get)
+    except ScriptError:
         return at
 
 

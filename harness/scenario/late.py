@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from harness.scenario.patterns import first_group
 from harness.schema.base import JsonValue
 from harness.schema.pointer import pointer
 from harness.schema.scenario import LateValue
@@ -25,8 +25,7 @@ def resolve_late(
     gives the JSON object it printed.
     """
     if late.prompt is not None:
-        match = re.search(late.prompt, prompt)
-        return match[1] if match is not None else None
+        return first_group(late.prompt, prompt)
     document: JsonValue = None
     if late.plane is not None:
         document = plane(late.plane)

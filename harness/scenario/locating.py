@@ -7,11 +7,13 @@ import contextlib
 import itertools
 import re
 import tomllib
+from pathlib import Path
 from typing import Final
 
+from harness.documents import DocumentError, decoded, read_file
 from harness.scenario.problem import KeyPath
 
-__all__ = ["line_of", "lines"]
+__all__ = ["line_in_file", "line_of", "lines"]
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
@@ -37,6 +39,14 @@ def line_of(found: dict[KeyPath, int], path: KeyPath) -> int:
         if path[:length] in found:
             return found[path[:length]]
     return 1
+
+
+def line_in_file(path: str, place: KeyPath) -> int | None:
+    """Line of a place in a TOML file; None where the file cannot be read (any more)."""
+    try:
+        return line_of(lines(decoded(read_file(Path(path)))), place)
+    except DocumentError:
+        return None
 
 
 class _LostError(Exception):

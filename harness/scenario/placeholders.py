@@ -10,15 +10,33 @@ from typing import Final
 from pydantic import ValidationError
 
 from harness.errors import ScenarioError, ScriptError
+from harness.scenario.locating import line_in_file
+from harness.scenario.problem import KeyPath, Problem, dotted
+from harness.scenario.schema_errors import schema_problems
 from harness.schema.base import JsonValue
 from harness.schema.scenario import Scenario
 
-__all__ = ["PLACEHOLDER", "REPEAT_MAX", "bind", "find_cycle", "names_in", "static_values", "substitute"]
+__all__ = [
+    "BOUND_MAX",
+    "PLACEHOLDER",
+    "REPEAT_MAX",
+    "VALUE_MAX",
+    "bind",
+    "find_cycle",
+    "find_oversized",
+    "names_in",
+    "static_values",
+    "substitute",
+]
 
 #: A name in braces; behind ``$`` the braces are shell text.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([a-z][a-z0-9_]{0,79})\}")
-#: Most characters one ``{repeat:X:N}`` may make.
+#: Most characters that the ``{repeat:X:N}`` of one text may make together.
 REPEAT_MAX: Final = 1_000_000
+#: Longest static value with the values that it names in place, in characters.
+VALUE_MAX: Final = 65_536
+#: Most characters that all texts of a scenario, or one text of a script, may have once values are in place.
+BOUND_MAX: Final = 8_388_608
 _REPEAT: Final = re.compile(r"(?<!\$)\{repeat:(.):([0-9]+)\}", re.DOTALL)
 _REPEAT_DIGITS = len(str(REPEAT_MAX))
 
@@ -32,24 +50,37 @@ def substitute(text: str, lookup: Callable[[str], str | None]) -> str:
     """Replace ``{name}`` where ``lookup`` knows the name, and ``{repeat:X:N}`` by N times the character X.
 
     One pass: what is put in place is not looked at again. A name that ``lookup`` does not know stays as it is, as it
-    may be text. Raises ScriptError where N is above ``REPEAT_MAX``.
+    may be text. Raises ScriptError where all N together are above ``REPEAT_MAX``, or the whole is above ``BOUND_MAX``.
     """
-    parts, done = [], 0
+    room = _Room()
+    parts, done, repeated = [], 0, 0
     for match in _REPEAT.finditer(text):
-        parts += [_replace(text[done : match.start()], lookup), _repeated(match[1], match[2])]
+        repeated += _count(match[2])
+        if repeated > REPEAT_MAX:
+            raise ScriptError(f"{{repeat:…}} asks for too many characters; allowed: at most {REPEAT_MAX}")
+        parts += [room.replace(text[done : match.start()], lookup), match[1] * _count(match[2])]
         done = match.end()
-    return "".join((*parts, _replace(text[done:], lookup)))
+    return "".join((*parts, room.replace(text[done:], lookup)))
 
 
 def static_values(scenario: Scenario) -> dict[str, str]:
     """The declared static values with each other in place; names of roots and of the turn stay in braces.
 
-    Raises ScenarioError where values lead in a circle.
+    Raises ScenarioError where values lead in a circle, or where one is longer than ``VALUE_MAX``.
     """
     cycle = find_cycle(scenario.values)
     if cycle:
         raise ScenarioError(scenario.id, f"values lead in a circle: {' -> '.join(cycle)}", key=f"values.{cycle[0]}")
-    return {name: _resolved(text, scenario.values) for name, text in scenario.values.items()}
+    found, large = _resolved(scenario.values)
+    if large is not None:
+        text, allowed = "with the values that it names it is too large", f"{VALUE_MAX} characters"
+        raise ScenarioError(scenario.id, text, key=f"values.{large}", allowed=allowed)
+    return found
+
+
+def find_oversized(values: Mapping[str, str]) -> str | None:
+    """The first value that is longer than ``VALUE_MAX`` with others in place; the values lead in no circle."""
+    return _resolved(values)[1]
 
 
 def find_cycle(values: Mapping[str, str]) -> tuple[str, ...]:
@@ -71,45 +102,98 @@ def find_cycle(values: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def bind(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
+def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Scenario:
     """The scenario with its static values and ``values`` (roots, turn id) in place in every text.
 
-    Late names stay in braces, and so does everything behind ``$``. Raises ScenarioError where a text no longer fits
-    its place afterwards.
+    Late names stay in braces, and so does everything behind ``$``. ``source`` is the file that it comes from. Raises
+    ScenarioError (file, line, key) where a text no longer fits its place afterwards, or all are longer than
+    ``BOUND_MAX``; what was put in is not shown.
     """
-    known = {name: _replace(text, values.get) for name, text in static_values(scenario).items()}
+    room = _Room()
+    known = {name: room.replace(text, values.get) for name, text in static_values(scenario).items()}
     known.update(values)
-    data = _everywhere(scenario.model_dump(mode="json", exclude_unset=True), known)
+    whole: JsonValue = scenario.model_dump(mode="json", exclude_unset=True)
     try:
+        data = _everywhere(whole, known, room, ())
         return Scenario.model_validate_json(json.dumps(data))
+    except _TooLongError as error:
+        problem = Problem(error.path, "too long once values are put in", f"at most {BOUND_MAX} characters in all")
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors(include_url=False, include_input=False)[0]["loc"])
-        raise ScenarioError(scenario.id, "the text does not fit its place once values are put in", key=place) from None
+        found = schema_problems(error, whole, Scenario.model_json_schema(by_alias=True))[0]
+        problem = Problem(found.path, "the text does not fit its place once values are put in", found.allowed)
+    line = line_in_file(source, problem.path) if source else None
+    raise ScenarioError(
+        source or scenario.id, problem.text, line=line, key=dotted(problem.path), allowed=problem.allowed
+    )
 
 
-def _replace(text: str, lookup: Callable[[str], str | None]) -> str:
-    def known(match: re.Match[str]) -> str:
-        value = lookup(match[1])
-        return match[0] if value is None else value
+class _TooLongError(ScriptError):
+    """Too many characters would come of a text; ``path`` leads to it in its scenario."""
 
-    return PLACEHOLDER.sub(known, text)
-
-
-def _repeated(character: str, count: str) -> str:
-    if len(count.lstrip("0")) > _REPEAT_DIGITS or int(count) > REPEAT_MAX:
-        raise ScriptError(f"{{repeat:…}} asks for too many characters; allowed: at most {REPEAT_MAX}")
-    return character * int(count)
+    def __init__(self) -> None:
+        self.path: KeyPath = ()
+        super().__init__(f"too long once values are put in; allowed: at most {BOUND_MAX} characters")
 
 
-def _resolved(text: str, values: Mapping[str, str]) -> str:
-    return _replace(text, lambda name: _resolved(values[name], values) if name in values else None)
+class _Room:
+    """Replaces, and counts the characters that come of it: a few short names can stand for very long texts."""
+
+    def __init__(self) -> None:
+        self._left = BOUND_MAX
+
+    def replace(self, text: str, lookup: Callable[[str], str | None]) -> str:
+        """The text with every known name replaced. Raises _TooLongError where no room is left."""
+        self._take(len(text))
+
+        def known(match: re.Match[str]) -> str:
+            value = lookup(match[1])
+            if value is None:
+                return match[0]
+            self._take(len(value))
+            return value
+
+        return PLACEHOLDER.sub(known, text)
+
+    def _take(self, characters: int) -> None:
+        self._left -= characters
+        if self._left < 0:
+            raise _TooLongError
 
 
-def _everywhere(value: JsonValue, known: Mapping[str, str]) -> JsonValue:
+def _count(digits: str) -> int:
+    return int(digits) if len(digits.lstrip("0")) <= _REPEAT_DIGITS else REPEAT_MAX + 1
+
+
+def _resolved(values: Mapping[str, str]) -> tuple[dict[str, str], str | None]:
+    """Values with each other in place, those that others name first; stops at one that is too long and names it."""
+    done: dict[str, str] = {}
+    for first in values:
+        trail = [first]
+        while trail:
+            name = trail[-1]
+            wanted = {inner for inner in names_in(values[name]) if inner in values and inner not in done}
+            if wanted:
+                trail.extend(wanted)
+                continue
+            trail.pop()
+            if name in done:
+                continue
+            length = len(values[name]) + sum(len(done.get(inner, "")) for inner in names_in(values[name]))
+            if length > VALUE_MAX:
+                return done, name
+            done[name] = PLACEHOLDER.sub(lambda match: done.get(match[1], match[0]), values[name])
+    return done, None
+
+
+def _everywhere(value: JsonValue, known: Mapping[str, str], room: _Room, path: KeyPath) -> JsonValue:
     if isinstance(value, str):
-        return _replace(value, known.get)
+        try:
+            return room.replace(value, known.get)
+        except _TooLongError as error:
+            error.path = path
+            raise
     if isinstance(value, list):
-        return [_everywhere(item, known) for item in value]
+        return [_everywhere(item, known, room, (*path, index)) for index, item in enumerate(value)]
     if isinstance(value, dict):
-        return {key: _everywhere(item, known) for key, item in value.items()}
+        return {key: _everywhere(item, known, room, (*path, key)) for key, item in value.items()}
     return value

@@ -32,6 +32,7 @@ _BOUNDS: Final = {
     "minItems": "at least {} entries",
     "maxItems": "at most {} entries",
     "minProperties": "at least {} entries",
+    "maxProperties": "at most {} entries",
     "pattern": "matching {}",
 }
 _SHOWN = 60

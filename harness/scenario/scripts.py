@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness.documents import DocumentError, decoded, parse_json, read_file
 from harness.errors import ScriptError
 from harness.scenario.problem import KeyPath, Problem, dotted
 from harness.scenario.schema_errors import schema_problems
-from harness.schema.base import JsonValue
 from harness.schema.script import Action, Script, ScriptFile
 
 __all__ = ["load_scripts", "script_problems"]
@@ -23,16 +22,13 @@ _FORM_NAMES = "command, content, calls, raw_message, raw_response, raise"
 def load_scripts(path: Path) -> ScriptFile:
     """The scripts of a JSON file ``{"scripts": {NAME: {"actions": [...]}}}``. Raises ScriptError: one clear line."""
     try:
-        text = path.read_text(encoding="utf-8")
-        data: JsonValue = json.loads(text, object_pairs_hook=_unique)
-    except OSError as error:
-        raise ScriptError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ScriptError(f"{path}: is no UTF-8 text (byte {error.start})") from None
-    except json.JSONDecodeError as error:
-        raise ScriptError(f"{path}:{error.lineno}: is no JSON: {error.msg}") from None
-    except RecursionError:
-        raise ScriptError(f"{path}: is nested too deeply") from None
+        text = decoded(read_file(path))
+        data = parse_json(text)
+    except DocumentError as error:
+        place = str(path) if error.line is None else f"{path}:{error.line}"
+        at = f"{dotted(error.path)}: " if error.path else ""
+        allowed = f"; allowed: {error.allowed}" if error.allowed else ""
+        raise ScriptError(f"{place}: {at}{error.problem}{allowed}") from None
     try:
         scripts = ScriptFile.model_validate_json(text)
     except ValidationError as error:
@@ -68,12 +64,3 @@ def _refusal(path: Path, problems: list[Problem]) -> ScriptError:
     allowed = f"; allowed: {first.allowed}" if first.allowed else ""
     place = f"{path}: {dotted(first.path)}" if first.path else str(path)
     return ScriptError(f"{place}: {first.text}{allowed}{more}")
-
-
-def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise json.JSONDecodeError(f"the key {twice!r} is given twice", "", 0)
-    return table

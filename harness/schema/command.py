@@ -50,7 +50,7 @@ class CallSpec(Frozen):
     """
 
     program: str = "loopx"
-    allow: dict[str, tuple[str, ...]]
+    allow: dict[str, tuple[str, ...]] = Field(max_length=256)
     set: dict[str, str] = {}
     many: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.schema.base import Frozen, JsonValue
+from harness.schema.limits import COUNT_MAX
 from harness.schema.tool import ToolCall, ToolSpec
 
 __all__ = [
@@ -99,10 +100,10 @@ class GenerationSettings(Frozen):
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    max_output_tokens: int | None = Field(default=None, ge=1)
+    max_output_tokens: int | None = Field(default=None, ge=1, le=COUNT_MAX)
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
     thinking: Literal["enabled", "disabled", "auto"] | None = None
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=-COUNT_MAX, le=COUNT_MAX)
     tool_choice: Literal["auto", "required", "none"] | None = None
     parallel_tool_calls: bool | None = None
 

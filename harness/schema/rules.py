@@ -69,7 +69,7 @@ class CheckSpec(Frozen):
     kind: KindName
     occurrence: Annotated[int, Field(ge=1)] | None = None
     shows: ShowsSpec | None = None
-    answer: dict[Pointer, Expectation] = {}
+    answer: dict[Pointer, Expectation] = Field(default={}, max_length=256)
 
 
 class KindSpec(Frozen):
@@ -83,16 +83,16 @@ class KindSpec(Frozen):
     """
 
     name: KindName
-    call: tuple[str, ...] = ()
-    with_: dict[str, str | bool] = Field(default={}, alias="with")
+    call: tuple[str, ...] = Field(default=(), max_length=64)
+    with_: dict[str, str | bool] = Field(default={}, alias="with", max_length=64)
     word: str | None = None
     read: Literal["clock", "content", "metadata", "other"] | None = None
     tool: str | None = None
-    where: dict[Pointer, Expectation] = {}
+    where: dict[Pointer, Expectation] = Field(default={}, max_length=64)
     fatal: Code | None = None
     once: Code | None = None
-    never: dict[Fact, Code] = {}
-    needs: dict[Fact, Code] = {}
+    never: dict[Fact, Code] = Field(default={}, max_length=64)
+    needs: dict[Fact, Code] = Field(default={}, max_length=64)
     failed: Code | None = None
     sets: Fact | None = None
 
@@ -113,8 +113,8 @@ class SilenceRule(Frozen):
 class EndSpec(Frozen):
     """``accept``: these facts together satisfy the scenario. ``unexpected``: the code of a call of no kind."""
 
-    accept: tuple[Fact, ...] = Field(min_length=1)
-    silence: tuple[SilenceRule, ...] = Field(min_length=1)
+    accept: tuple[Fact, ...] = Field(min_length=1, max_length=64)
+    silence: tuple[SilenceRule, ...] = Field(min_length=1, max_length=256)
     unexpected: Code = "unexpected_command"
 
 

@@ -47,7 +47,7 @@ class LateValue(Frozen):
 class FileSpec(Frozen):
     """One text in one or several places (``root/path``); ``mode`` is octal digits."""
 
-    at: tuple[WorkspacePath, ...] = Field(min_length=1)
+    at: tuple[WorkspacePath, ...] = Field(min_length=1, max_length=64)
     text: str
     mode: Annotated[str, Field(pattern=r"^0?[0-7]{3}$")] = "644"
 
@@ -65,12 +65,12 @@ class WorkspaceSpec(Frozen):
     those in ``git`` become repositories. ``cwd`` is the root that commands run in.
     """
 
-    roots: tuple[RootName, ...] = Field(min_length=1)
+    roots: tuple[RootName, ...] = Field(min_length=1, max_length=32)
     cwd: RootName = "project"
     absent: tuple[RootName, ...] = ()
     git: tuple[RootName, ...] = ()
-    file: tuple[FileSpec, ...] = ()
-    prepare: tuple[PrepareStep, ...] = ()
+    file: tuple[FileSpec, ...] = Field(default=(), max_length=512)
+    prepare: tuple[PrepareStep, ...] = Field(default=(), max_length=64)
 
 
 class PromptSpec(Frozen):
@@ -78,7 +78,7 @@ class PromptSpec(Frozen):
 
     system: str | None = None
     user: str
-    must_contain: tuple[str, ...] = ()
+    must_contain: tuple[str, ...] = Field(default=(), max_length=64)
 
 
 class CommandTool(Frozen):
@@ -93,8 +93,8 @@ class CommandTool(Frozen):
     argument: str
     clock: str | None = None
     grammar: str
-    content: tuple[WorkspacePath, ...] = ()
-    metadata: tuple[WorkspacePath, ...] = ()
+    content: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
+    metadata: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     readable: tuple[RootName, ...] = ()
 
 
@@ -120,8 +120,8 @@ class StrictSpec(Frozen):
 class BoundarySpec(Frozen):
     """What may change in the workspace, as ``root/path`` or ``root/dir/**``; anything else fails the episode."""
 
-    plane_writes: tuple[WorkspacePath, ...] = ()
-    tool_writes: tuple[WorkspacePath, ...] = ()
+    plane_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
+    tool_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
 
 
 class Scenario(Frozen):
@@ -130,19 +130,19 @@ class Scenario(Frozen):
     schema_: Literal[1] = Field(alias="schema")
     id: ScenarioId
     asks: str
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = Field(default=(), max_length=64)
     plane: str
     limits: Limits = Limits()
     outcomes: dict[str, Code | OutcomeRule] = {}
-    values: dict[ValueName, str] = {}
-    late: dict[ValueName, LateValue] = {}
+    values: dict[ValueName, str] = Field(default={}, max_length=512)
+    late: dict[ValueName, LateValue] = Field(default={}, max_length=64)
     workspace: WorkspaceSpec
     prompt: PromptSpec
-    tool: dict[str, CommandTool] = Field(min_length=1)
+    tool: dict[str, CommandTool] = Field(min_length=1, max_length=32)
     call: CallSpec | None = None
-    kind: tuple[KindSpec, ...] = Field(min_length=1)
+    kind: tuple[KindSpec, ...] = Field(min_length=1, max_length=256)
     end: EndSpec
-    check: tuple[CheckSpec, ...] = ()
+    check: tuple[CheckSpec, ...] = Field(default=(), max_length=256)
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()

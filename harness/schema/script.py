@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -40,16 +40,16 @@ class Action(Frozen):
     finish: Literal["stop", "tool_calls", "length", "content_filter"] | None = None
 
 
-#: A bare text is ``{command = text}``.
-Script = tuple[str | Action, ...]
+#: At most a thousand answers. A bare text is ``{command = text}``.
+Script = Annotated[tuple[str | Action, ...], Field(max_length=1_000)]
 
 
 class ScriptSet(Frozen):
     """The scripts of a scenario: ``reference`` passes, each of ``right`` passes, each of ``wrong`` gets its code."""
 
     reference: Script
-    right: dict[str, Script] = {}
-    wrong: dict[str, Script] = {}
+    right: dict[str, Script] = Field(default={}, max_length=256)
+    wrong: dict[str, Script] = Field(default={}, max_length=256)
 
 
 class NamedScript(Frozen):
@@ -61,4 +61,4 @@ class NamedScript(Frozen):
 class ScriptFile(Frozen):
     """``{"scripts": {NAME: {"actions": [...]}}}``."""
 
-    scripts: dict[str, NamedScript] = Field(min_length=1)
+    scripts: dict[str, NamedScript] = Field(min_length=1, max_length=1_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from harness.errors import UsageError
 from harness.schema.actor import ActorSpec
@@ -11,6 +12,10 @@ from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
 
 __all__ = ["plan", "refuse_twins"]
+
+
+#: Most episodes of one run.
+EPISODES_MAX: Final = 100_000
 
 
 def plan(
@@ -24,8 +29,11 @@ def plan(
     """One job per scenario (by id), actor (as given) and trial (from 1; a recorded actor has one of its own).
 
     ``planes`` maps a scenario's plane reference to what is installed. Raises UsageError where one actor would take
-    the same turns twice, for its receipts could not be told apart.
+    the same turns twice under one name, for its receipts could not be told apart, and beyond ``EPISODES_MAX``.
     """
+    asked = sum(trials if actor.trial is None else 1 for actors in actors_by_scenario.values() for actor in actors)
+    if asked > EPISODES_MAX:
+        raise UsageError(f"{asked} episodes are too many for one run; allowed: at most {EPISODES_MAX}")
     jobs: list[EpisodeJob] = []
     for one in sorted(loaded, key=lambda item: item.scenario.id):
         actors = actors_by_scenario[one.scenario.id]

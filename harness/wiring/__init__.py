@@ -9,6 +9,8 @@ from harness.wiring._first_use import on_first_use
 if TYPE_CHECKING:
     from harness.wiring.actors import actor_specs, secret_guard
     from harness.wiring.classification import Classification, classifier
+    from harness.wiring.network import network_problem
+    from harness.wiring.ordinary_keys import refuse_ordinary_keys
     from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
     from harness.wiring.planes import plane_identity
     from harness.wiring.recordings import (
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
         Keeping,
         interrupted,
         keeping,
+        recorded_paths,
         recorded_specs,
         recording_folders,
         replayed_digest,
@@ -36,9 +39,12 @@ __all__ = [
     "keeping",
     "kept_recording",
     "load_scenario",
+    "network_problem",
     "plane_identity",
+    "recorded_paths",
     "recorded_specs",
     "recording_folders",
+    "refuse_ordinary_keys",
     "replayed_digest",
     "reporters",
     "run_episode",
@@ -56,9 +62,12 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
+        "network": "network_problem",
+        "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
-        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_specs recording_folders replayed_digest sayable_in",
+        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_paths recorded_specs recording_folders"
+        " replayed_digest sayable_in",
         "session": "Session run_episode trace_episode",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },

@@ -14,6 +14,7 @@ from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
+from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.recordings import recorded_specs
 
@@ -115,14 +116,16 @@ def _key(place: Settings, spec: ActorSpec) -> str | None:
 class Transports:
     """One HTTP transport a thread: a pool shared by many waiting requests collapses. Safe to use from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Settings) -> None:
+        self._place = place
         self._local = threading.local()
         self._lock = threading.Lock()
         self._all: list[Transport] = []
 
     def mine(self) -> Transport:
-        """The calling thread's own, opened on first use."""
+        """The calling thread's own, opened on first use. Raises EnvironmentProblem where none can be made."""
         if not hasattr(self._local, "transport"):
+            require_network(self._place)
             opened: Transport = catalog.shared("providers", "http").HttpTransport()
             with self._lock:
                 self._all.append(opened)

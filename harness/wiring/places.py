@@ -11,7 +11,7 @@ import platformdirs
 
 import harness
 from harness import catalog, command, scenario
-from harness.errors import CatalogError
+from harness.errors import CatalogError, EnvironmentProblem
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 
@@ -47,10 +47,26 @@ def settings(environ: Mapping[str, str] | None = None, cwd: Path | None = None) 
     the bundled ones.
     """
     environ = dict(os.environ) if environ is None else environ
-    cwd = Path.cwd() if cwd is None else cwd
+    cwd = _working_folder() if cwd is None else cwd
     home = environ.get(HOME_VARIABLE) or platformdirs.user_data_dir("harness", appauthor=False)
     search = dict.fromkeys((cwd / "scenarios", _bundled()))
-    return Settings(cwd=cwd, home=Path(home).expanduser().absolute(), search=tuple(search), environ=environ)
+    return Settings(cwd=cwd, home=_home(home, cwd), search=tuple(search), environ=environ)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise EnvironmentProblem(f"the working folder cannot be used: {error.strerror}; go to another one") from None
+
+
+def _home(text: str, cwd: Path) -> Path:
+    try:
+        return cwd / Path(text).expanduser()
+    except RuntimeError:
+        raise EnvironmentProblem(
+            f"the environment variable {HOME_VARIABLE} begins with the home of nobody here; give a whole path"
+        ) from None
 
 
 def _bundled() -> Path:

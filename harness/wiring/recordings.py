@@ -31,6 +31,7 @@ __all__ = [
     "interrupted",
     "keep",
     "keeping",
+    "recorded_paths",
     "recorded_specs",
     "recording_folders",
     "replay",
@@ -122,9 +123,14 @@ def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) ->
             raise CatalogError("recording", name, ())
         paths: tuple[Path, ...] = (path,)
     else:
-        found = (recording.find(folder, loaded.scenario.id) for folder in _beside(place, loaded))
-        paths = next((some for some in found if some), ())
+        paths = recorded_paths(place, loaded)
     return tuple(_spec(path) for path in paths)
+
+
+def recorded_paths(place: Settings, loaded: LoadedScenario) -> tuple[Path, ...]:
+    """The recordings of a scenario, by name; whether they can be read is not looked at. Raises StoreError."""
+    found = (recording.find(folder, loaded.scenario.id) for folder in _beside(place, loaded))
+    return next((some for some in found if some), ())
 
 
 def interrupted(place: Settings, loaded: LoadedScenario) -> tuple[Half, ...]:

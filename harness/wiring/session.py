@@ -22,6 +22,7 @@ from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.trace import EpisodeTrace
 from harness.wiring.actors import Transports, open_actor
+from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
@@ -61,7 +62,7 @@ class Session:
         self._lock = threading.Lock()
         self._stack = ExitStack()
         self._executors: dict[tuple[str, ...], Stoppable] = {}
-        self._transports = Transports()
+        self._transports = Transports(place)
         self._stack.callback(self._transports.close)
         self._turn = itertools.count(1).__next__
 
@@ -146,6 +147,7 @@ class Session:
             spec = spec.model_copy(update={"base_url": address})
             return open_actor(self._place, spec, self._transports, transport), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
+            require_network(self._place)
             transport, keeper = keep(job, self._keeping, masks)
             self._stack.callback(transport.close)
             return open_actor(self._place, spec, self._transports, transport), keeper

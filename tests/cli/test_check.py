@@ -7,6 +7,8 @@ from typing import Protocol, Self
 
 import pytest
 
+from harness import wiring
+from harness.errors import ScenarioError
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.check import CheckFinding, CheckReport, Coverage
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -108,6 +110,7 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
         "scenarios": lines,
         "recordings": [],
         "strays": [],
+        "broken": [],
     }
 
 
@@ -166,3 +169,40 @@ def test_the_bundled_scenarios_hold(harness: Harness, plane_home: Path, monkeypa
         else:
             assert report["findings"] == []
             assert report["red"] == report["mutations"] > 50
+
+
+def test_every_file_that_cannot_be_used_is_told_and_the_others_are_checked(
+    harness: Harness, world: World, judged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = wiring.load_scenario
+
+    def some_broken(place: wiring.Settings, name: str) -> LoadedScenario:
+        if name in {"pack/a", "pack/c"}:
+            raise ScenarioError(f"{name}.toml", "is no TOML", line=3)
+        return load(place, name)
+
+    monkeypatch.setattr(wiring, "load_scenario", some_broken)
+    world.names = ("pack/a", "pack/b", "pack/c", "pack/d")
+
+    code, out, err = harness("check")
+
+    assert code == 4
+    assert err == "harness: pack/a.toml:3: is no TOML\nharness: pack/c.toml:3: is no TOML\n"
+    assert "NOT FINE  pack/b" in out
+    assert out.endswith("1 of 2 scenarios are fine; 2 more cannot be used\n")
+    assert json.loads(harness("check", "--format", "json")[1])["broken"] == [
+        "pack/a.toml:3: is no TOML",
+        "pack/c.toml:3: is no TOML",
+    ]
+    assert harness("check", "pack/a")[:2] == (4, "")
+
+
+def test_a_scenario_whose_control_plane_is_missing_does_not_stop_the_others(
+    harness: Harness, world: World, judged: None
+) -> None:
+    world.planes = ()
+
+    code, out, err = harness("check")
+
+    assert (code, out) == (4, "")
+    assert err.count("harness plane install loopx==0.4.8") == 1

@@ -169,7 +169,7 @@ def test_what_cannot_be_used_is_one_line(
     [
         ("[\n{]", ":2: is no JSON; expected a list of objects with id and command"),
         ("{}", ": holds no list; expected a list of objects with id and command"),
-        ("[" * 200_000, ": is nested too deeply"),
+        ("[" * 200_000, ": is nested too deeply; expected a list of objects with id and command"),
     ],
 )
 def test_a_file_that_is_no_list_of_commands_is_refused(

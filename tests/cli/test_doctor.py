@@ -53,3 +53,16 @@ def test_keys_are_told_by_name_only(harness: Harness, world: World, monkeypatch:
 
     assert "OPENAI_API_KEY" in out
     assert "canary" not in out + err
+
+
+def test_a_proxy_that_cannot_be_used_is_told_by_its_variable(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", "socks5://u:canary@h:1")
+
+    code, out, err = harness("doctor", "--format", "jsonl")
+
+    (fact,) = [row for row in map(json.loads, out.splitlines()) if row["name"] == "network"]
+    assert (code, err, fact["status"]) == (4, "", "missing")
+    assert "https_proxy names no proxy" in fact["text"]
+    assert "canary" not in out

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -93,13 +94,11 @@ def test_every_command_says_what_it_is_for_as_its_group_does() -> None:
 @pytest.mark.parametrize(
     ("argv", "line"),
     [
-        ((), "harness: Missing command; see: harness --help\n"),
         (("fly",), "harness: unknown command 'fly'; there are: run, check, record, report, show, scenario, plane, "),
         (("--fly",), "harness: No such option '--fly'; see: harness --help\n"),
         (("run", "--fly"), "harness: No such option '--fly'; see: harness run --help\n"),
-        (("run", "--trials", "0"), "harness: Invalid value for '--trials': 0 is not in the range x>=1; see: "),
+        (("run", "--trials", "0"), "harness: Invalid value for '--trials': 0 is not in the range 1<=x<=10000; see: "),
         (("run", "--format", "xml"), "harness: Invalid value for '--format': 'xml' is not one of 'text', 'json', "),
-        (("plane",), "harness: Missing command; see: harness plane --help\n"),
         (("plane", "fly"), "harness: unknown command 'fly'; there are: install, list, verify; see: harness plane"),
         (("report",), "harness: Missing argument 'RUN'; see: harness report --help\n"),
     ],
@@ -272,3 +271,47 @@ def test_main_takes_this_processs_arguments(
 
     assert main() == 0
     assert capsys.readouterr().out.startswith("harness ")
+
+
+@pytest.mark.parametrize(
+    "group", [(), ("plane",), ("scenario",), ("wire",)], ids=lambda group: " ".join(group) or "top"
+)
+def test_a_group_without_a_verb_shows_its_help_and_exits_as_wrong_usage(
+    harness: Harness, group: tuple[str, ...]
+) -> None:
+    code, out, err = harness(*group)
+
+    assert (code, err) == (4, "")
+    assert (0, out, "") == harness(*group, "--help")
+
+
+@pytest.mark.parametrize("argv", [("--help",), ("run", "--help"), ("--version",), ()], ids=" ".join)
+def test_help_that_cannot_be_written_is_one_line(argv: tuple[str, ...]) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with full.open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", *argv], stdout=out, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert (done.returncode, done.stderr) == (
+        4,
+        "harness: standard output cannot be written: No space left on device\n",
+    )
+
+
+def test_what_the_machine_refuses_is_one_line_and_what_only_we_can_cause_is_a_bug(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _raising(monkeypatch, OSError(errno.ENAMETOOLONG, "x", "a/b"))
+    assert harness("go")[::2] == (4, "harness: a/b: File name too long\n")
+    _raising(monkeypatch, FileNotFoundError(errno.ENOENT, "x", "a/b"))
+    assert harness("go")[0] == 70
+
+
+def test_an_argument_with_a_nul_is_wrong_usage(harness: Harness) -> None:
+    assert harness("run", "a\0b")[::2] == (
+        4,
+        "harness: argument 2 holds a NUL character, which no name and no text may hold\n",
+    )

@@ -144,3 +144,19 @@ def test_odd_home_is_never_a_crash(harness: Harness, home: Path, monkeypatch: py
     assert codes == [4, 0, 1 if put == "folder of files" else 5]
     code, _, err = harness("plane", "install", "loopx==0.4.8", "--from", __file__)
     assert (code, err.count("\n")) == (4, 1)
+
+
+def test_an_install_that_fails_beside_a_broken_proxy_names_the_variable(
+    harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ProvisionError("the package index was not reached")
+
+    monkeypatch.setattr(provision, "install", fails)
+    monkeypatch.setenv("https_proxy", "ftp://canary")
+
+    code, out, err = harness("plane", "install", "loopx==0.4.8")
+
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("harness: the package index was not reached; the environment variable https_proxy")
+    assert "canary" not in err

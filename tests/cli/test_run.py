@@ -468,3 +468,34 @@ def test_a_reader_who_goes_away_does_not_harm_the_run() -> None:
         process.stdout.close()
         assert process.stderr.read() == b"went on"
         assert process.wait(PATIENCE_S) == 3
+
+
+def test_more_episodes_than_a_run_may_have_are_refused_before_any_is_planned(harness: Harness, world: World) -> None:
+    actors = [word for number in range(6) for word in ("--actor", f"script:{number}")]
+
+    code, out, err = harness("run", *actors, "--trials", "10000", "--dry-run")
+
+    assert (code, out) == (4, "")
+    assert err == "harness: 120000 episodes are too many for one run; allowed: at most 100000\n"
+
+
+@pytest.mark.parametrize("word", ["completed", "not_judged", "tool_calls", "Look at the target."])
+def test_a_key_that_is_an_ordinary_text_is_refused_before_anything_is_asked(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", word)
+
+    code, out, err = harness("run", "--actor", "openai/m", "--yes-spend")
+
+    assert (code, out, world.jobs) == (4, "", [])
+    assert err.startswith("harness: the key in SOME_API_KEY is an ordinary text")
+    assert word not in err
+
+
+@pytest.mark.parametrize("word", ["none", "a", "model", "EMPTY"])
+def test_a_short_key_is_not_looked_for_and_harms_nothing(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", word)
+
+    assert harness("run", "--actor", "openai/m", "--yes-spend")[::2] == (0, "")

@@ -195,3 +195,9 @@ def test_an_actor_without_a_script_is_refused() -> None:
     with pytest.raises(ScriptError, match="has no script"):
         build(ActorSpec(identity=identity), codec())
     assert actor().identity == identity
+
+
+def test_replacements_that_grow_without_end_are_refused_before_they_are_made() -> None:
+    grown = Action(command="a" * 4_000, replace=(("a", "b" * 4_000),))
+    with pytest.raises(ScriptExhaustedError, match="replacing makes more than 8388608 characters"):
+        asked(actor(grown), SHELL)

@@ -187,7 +187,7 @@ GOOD = 'provider = "openai"\nmodel = "m"\n'
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"[actors.a]\nx = {CANARY}", "not TOML at line 2, column 5"),
+        (f"[actors.a]\nx = {CANARY}", ":2: is no TOML"),
         ("actors = 1", "actors: must be tables"),
         ("[actors]\na = 1", "[actors.a]: must be a table"),
         (f'[actors."{CANARY} x"]\n{GOOD}', "a name is 1 to 64"),
@@ -215,7 +215,7 @@ def test_a_file_that_cannot_be_used_names_file_key_and_what_is_allowed(tmp_path:
     with pytest.raises(ConfigError) as caught:
         load_actors(path)
     line = str(caught.value)
-    assert line.startswith(f"{path}: ")
+    assert line.startswith(f"{path}:")
     assert problem in line
     assert CANARY not in line
     assert "\n" not in line
@@ -224,12 +224,12 @@ def test_a_file_that_cannot_be_used_names_file_key_and_what_is_allowed(tmp_path:
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "harness.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="not UTF-8"):
+    with pytest.raises(ConfigError, match=r"harness\.toml:1: is no UTF-8 text"):
         load_actors(path)
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="larger than 1 MiB"):
+    with pytest.raises(ConfigError, match="is too large; allowed: at most 1048576 bytes"):
         load_actors(written(tmp_path, "#" * 1_048_577))
 
 

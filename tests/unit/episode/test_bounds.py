@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
 from toy import ReplyActor, Stage, called, completed, said
 
+from harness import command
 from harness.clock import FakeClock
 from harness.episode.latch import Bounds
 from harness.errors import ProviderError
 from harness.ports import TurnContext
+from harness.schema.command import GrammarContext, ParsedCommand
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, ProcessCommand
 from harness.workspace import Workspace
@@ -255,3 +258,23 @@ def test_an_outage_that_cancellation_caused_is_a_cancellation(stage: Stage) -> N
     played = stage.play(actor=ReplyActor([broken]), cancelled=flag.is_set)
     assert played.ending == ("cancelled/cancellation_requested", "not_judged", "cancellation_requested")
     assert len(played.result.log.attempts) == 1
+
+
+def test_arguments_beyond_their_bound_are_refused_before_anything_parses_them(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    parse = command.parse
+
+    def watched(text: str, context: GrammarContext) -> ParsedCommand:
+        parsed.append(text)
+        return parse(text, context)
+
+    monkeypatch.setattr(command, "parse", watched)
+    large = "ls " + "a" * 70_000
+
+    played = stage.play(actor=ReplyActor([said("", called(large)), said("I stop.")]))
+
+    assert large not in parsed
+    (step,) = played.receipt.steps
+    assert (step.result, step.executed) == ("invalid_arguments", False)

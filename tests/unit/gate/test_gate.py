@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.gate import check_declared, check_decoded, check_permitted, check_schema
+from harness.gate import check_declared, check_decoded, check_permitted, check_schema, check_size
 from harness.schema.base import JsonValue
 from harness.schema.scenario import PolicySpec
 from harness.schema.tool import CallFault, ToolCall, ToolSpec
@@ -89,3 +89,10 @@ def test_what_is_not_on_a_given_allowed_list_is_denied() -> None:
     assert stop.source == "allowed_list"
     assert check_permitted("run", PolicySpec(allowed=("run",))) is None
     assert check_permitted("run", PolicySpec()) is None
+
+
+def test_the_size_is_asked_without_the_schema() -> None:
+    large = check_size(call("é" * 3, {}), argument_bytes=5)
+    assert large is not None
+    assert (large.code, large.source) == ("invalid_arguments", "size")
+    assert check_size(call("é" * 3, {}), argument_bytes=6) is None

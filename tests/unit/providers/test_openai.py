@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -181,3 +182,23 @@ def test_ids_that_were_made_differ_between_two_bodies_and_not_between_two_readin
 
     assert made(1) == made(1)
     assert made(1) != made(2)
+
+
+def body_with_calls(count: int) -> bytes:
+    function: JsonValue = {"name": "f", "arguments": "{}"}
+    calls: list[JsonValue] = [{"id": f"c{number}", "type": "function", "function": function} for number in range(count)]
+    message: JsonValue = {"role": "assistant", "content": None, "tool_calls": calls}
+    return json.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]}).encode()
+
+
+def test_many_calls_are_decoded_in_time_that_grows_with_their_number() -> None:
+    codec = build(resolve("openai"))
+
+    def spent(count: int) -> float:
+        response = WireResponse(200, {}, body_with_calls(count))
+        begun = time.process_time()
+        assert len(codec.decode_reply(response).calls) == count
+        return time.process_time() - begun
+
+    few = min(spent(1_000) for _ in range(3))
+    assert spent(16_000) < 16 * few * 6

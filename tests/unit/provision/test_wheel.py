@@ -91,3 +91,68 @@ def test_wheel_with_any_byte_wrong_is_fine_or_refused_in_one_line(place: int, by
         except ProvisionError as error:
             told = str(error)
     assert "\n" not in told
+
+
+def damaged(path: Path, how: str) -> Path:
+    """A wheel with one thing wrong in it."""
+    if how == "deflated content":
+        with zipfile.ZipFile(path) as whole:
+            members = {name: whole.read(name) for name in whole.namelist()}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        member = archive.getinfo("loopx/cli.py")
+    entry = data.index(b"loopx/cli.py", data.index(b"PK\x01\x02")) - 46
+    match how:
+        case "encrypted":
+            data[entry + 8] |= 1
+            data[member.header_offset + 6] |= 1
+        case "odd compression":
+            data[entry + 10] = data[member.header_offset + 8] = 77
+        case "content" | "deflated content":
+            data[member.header_offset + 30 + len(member.filename)] ^= 0xFF
+        case _:
+            del data[len(data) // 2 :]
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("how", ["encrypted", "odd compression", "content", "deflated content", "end"])
+def test_a_broken_archive_is_one_line(tmp_path: Path, make_wheel: MakeWheel, how: str) -> None:
+    path = damaged(make_wheel(), how)
+    with pytest.raises(ProvisionError, match=r"is not a wheel|is damaged: it cannot be unpacked"):
+        unpack(path, tmp_path / "out")
+
+
+def test_members_that_cannot_lie_side_by_side_are_refused(tmp_path: Path, make_wheel: MakeWheel) -> None:
+    path = make_wheel(files={"loopx/__init__.py/x": b""})
+    with pytest.raises(ProvisionError, match="is damaged: it cannot be unpacked"):
+        unpack(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", [None, b"\xff"], ids=["missing", "no text"])
+def test_a_record_that_cannot_be_read_is_refused(tmp_path: Path, make_wheel: MakeWheel, content: bytes | None) -> None:
+    path = tmp_path / "odd.whl"
+    with zipfile.ZipFile(make_wheel()) as whole, zipfile.ZipFile(path, "w") as archive:
+        for name in whole.namelist():
+            data = content if name.endswith("RECORD") else whole.read(name)
+            if data is not None:
+                archive.writestr(name, data)
+    with pytest.raises(ProvisionError, match=r"it must hold loopx-9\.9\.9\.dist-info/RECORD|cannot be unpacked"):
+        unpack(path, tmp_path / "out")
+
+
+def test_an_archive_that_promises_too_much_is_refused_before_it_is_unpacked(
+    make_wheel: MakeWheel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_wheel(files={"loopx/big": b"\0" * 2_000})
+    monkeypatch.setattr("harness.provision.wheel.UNPACKED_MAX", 2_000)
+    with pytest.raises(ProvisionError, match="is too large; allowed: 20000 files of 2000 bytes together"):
+        read_wheel(path)
+
+
+def test_a_device_is_no_wheel() -> None:
+    with pytest.raises(ProvisionError, match="it is no regular file"):
+        read_wheel(Path("/dev/zero"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import StoreError
-from harness.receipt import RunStore, read_run
+from harness.receipt import RunStore, read_run, reading
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeResult, Manifest
 
@@ -127,3 +127,13 @@ def test_of_a_run_killed_at_its_start_there_is_nothing_to_read(tmp_path: Path, m
     RunStore(tmp_path / "run", manifest, SecretGuard(), sync=False).close()
     (tmp_path / "run/episodes.part.jsonl").unlink()
     assert read_run(tmp_path / "run").receipts == ()
+
+
+def test_receipts_without_an_end_are_refused_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "receipts.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match=r"receipts\.jsonl: cannot be read: it is no regular file"):
+        list(reading._lines(tmp_path / "receipts.jsonl"))
+    (tmp_path / "long.jsonl").write_bytes(b"x" * 100)
+    monkeypatch.setattr(reading, "LINE_MAX", 50)
+    with pytest.raises(StoreError, match=r"long\.jsonl:1: is too large; allowed: lines of less than 50 bytes"):
+        list(reading._lines(tmp_path / "long.jsonl"))

@@ -6,6 +6,7 @@ import pytest
 import recorded as rec
 
 from harness.recording import explain, tell
+from harness.schema.receipt import RedactedText
 from harness.schema.recording import Drift, DriftCause
 
 
@@ -38,3 +39,15 @@ def test_no_line_is_too_wide_and_a_long_pointer_stays_whole(width: int) -> None:
 @pytest.mark.parametrize("cause", get_args(DriftCause))
 def test_every_cause_has_words(cause: DriftCause) -> None:
     assert tell(Drift(cause=cause))[0].count(" ") >= 2
+
+
+def test_of_a_digest_twelve_digits_are_told_and_words_and_keys_stay_whole() -> None:
+    digest = "sha256:" + "0123456789abcdef" * 4
+    pointer = "/messages/12/content#/" + "/".join(["goal_identifier"] * 8)
+    lines = tell(
+        Drift(cause="prompt", pointer=pointer, recorded=RedactedText(digest), now=RedactedText("one two " * 20))
+    )
+    assert "  recorded  sha256:0123456789ab" in lines
+    cut = [line[12:].rstrip() for line in lines[1:] if not line.startswith("  recorded")]
+    assert all(part.endswith(("goal_identifier/", "goal_identifier", "one", "two")) for part in cut), cut
+    assert max(map(len, lines)) <= 80

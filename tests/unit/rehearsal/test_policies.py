@@ -95,7 +95,7 @@ def test_what_a_file_says_wrong_is_one_line_that_tells_where(
         (b"\xff", "no UTF-8"),
         (b"a = ", "no TOML"),
         (b"a = " + b"[" * 5000, "nested too deeply"),
-        (b"#" * 1_048_577, "larger than"),
+        (b"#" * 1_048_577, "is too large; allowed: at most 1048576 bytes"),
     ],
     ids=["bytes", "text", "deep", "large"],
 )

@@ -89,3 +89,10 @@ def test_the_file_is_well_formed_whatever_the_texts_are(view: RunView) -> None:
         "failed/scenario_violation, quota_reentry_failed",
         "unknown",
     )
+
+
+def test_what_has_no_cause_has_no_property_for_it(root: ET.Element) -> None:
+    properties = [node for node in root.iter("property") if node.get("name") == "cause"]
+    cases = list(root.iter("testcase"))
+    assert 0 < len(properties) < len(cases)
+    assert all(node.get("value") for node in properties)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
+from harness.errors import ScenarioError
 from harness.rules import graph
 from harness.schema.graph import GraphEdge
 from harness.schema.scenario import Scenario
@@ -73,3 +76,10 @@ def test_kind_without_failed_may_also_go_on_without_its_fact(build: Build) -> No
     assert GraphEdge(source=0, kind="ask", target=0) in graph(scenario).edges
     assert GraphEdge(source=0, kind="ask", target=1) in graph(scenario).edges
     assert GraphEdge(source=0, kind="ask", code="again") in graph(scenario).edges
+
+
+def test_rules_with_too_many_states_are_refused_in_bounded_time(build: Build) -> None:
+    kinds = [{"name": f"k{number}", "word": f"w{number}", "sets": f"f{number}"} for number in range(30)]
+    wide = build({"kind": kinds})
+    with pytest.raises(ScenarioError, match="the rules have too many states; allowed: at most 4096"):
+        graph(wide)

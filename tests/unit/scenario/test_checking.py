@@ -305,3 +305,19 @@ def test_kind_that_something_is_left_for_is_accepted(earlier: str, later: str, t
     changed = text + f'\n[[kind]]\nname = "first"\n{earlier}\n[[kind]]\nname = "second"\n{later}\n'
     loaded = load(write(changed), grammars=frozenset({"loopx-0.4"}))
     assert [kind.name for kind in loaded.scenario.kind][-2:] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    "clock", ["tomorrow", "2026-08-12T00:00:00", "0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:00", "{task}"]
+)
+def test_a_clock_that_cannot_be_told_in_utc_is_refused(clock: str, text: str, write: Write) -> None:
+    told = str(refusal(write(text.replace('clock = "2026-01-01T00:00:00Z"', f'clock = "{clock}"'))))
+    assert ".clock: " in told
+    assert "is no time; allowed: ISO 8601 with a zone" in told
+
+
+def test_more_kinds_than_a_scenario_may_have_are_refused_in_bounded_time(text: str, write: Write) -> None:
+    many = "".join(f'[[kind]]\nname = "k{n}"\nword = "w{n}"\nfatal = "c{n}"\n' for n in range(10_000))
+    told = str(refusal(write(text.replace("[end]", f"{many}[end]", 1))))
+    assert "kind: an array of" in told
+    assert "at most 256 entries" in told

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from harness.errors import ScenarioError, ScriptError
-from harness.scenario import bind, static_values, substitute
-from harness.scenario.placeholders import REPEAT_MAX, find_cycle, names_in
+from harness.scenario import bind, load, static_values, substitute
+from harness.scenario.placeholders import BOUND_MAX, REPEAT_MAX, VALUE_MAX, find_cycle, find_oversized, names_in
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action
 
@@ -97,6 +100,49 @@ def test_binding_twice_changes_nothing(whole: Scenario) -> None:
 
 def test_value_that_does_not_fit_its_place_is_refused_without_being_shown(whole: Scenario) -> None:
     rooted = whole.model_copy(update={"values": {"task": "{turn_id}", "proof": "notes/{task}.json"}})
-    with pytest.raises(ScenarioError, match=r"workspace\.file\.0\.at\.0") as caught:
+    with pytest.raises(ScenarioError, match=r"workspace\.file\[0\]\.at\[0\]") as caught:
         bind(rooted, {**VALUES, "turn_id": "canary" * 200})
     assert "canary" not in str(caught.value)
+
+
+def test_values_that_double_each_other_are_refused_before_they_are_made(whole: Scenario) -> None:
+    laughs = {"v0": "x" * 10, **{f"v{n}": f"{{v{n - 1}}}{{v{n - 1}}}" for n in range(1, 60)}}
+    assert find_oversized(laughs) == "v13"
+    assert find_oversized({"a": "x" * VALUE_MAX}) is None
+    doubling = whole.model_copy(update={"values": {**whole.values, **laughs}})
+    with pytest.raises(
+        ScenarioError, match=r"values\.v13: with the values that it names it is too large; allowed: 65536"
+    ):
+        static_values(doubling)
+
+
+def test_a_long_chain_of_values_is_resolved() -> None:
+    chain = {"v0": "end", **{f"v{n}": f"{{v{n - 1}}}" for n in range(1, 3_000)}}
+    assert find_oversized(dict(reversed(chain.items()))) is None
+
+
+def test_texts_that_grow_too_large_with_values_in_place_name_their_key(whole: Scenario) -> None:
+    large = {**whole.values, "task": "x" * VALUE_MAX, "proof": "notes/x.json"}
+    prompt = whole.prompt.model_copy(update={"user": "{task}" * (BOUND_MAX // VALUE_MAX + 1)})
+    grown = whole.model_copy(update={"values": large, "prompt": prompt})
+    with pytest.raises(ScenarioError, match=r"prompt\.user: too long once values are put in"):
+        bind(grown, VALUES)
+
+
+def test_one_text_can_neither_repeat_nor_hold_more_than_its_bound() -> None:
+    half = f"{{repeat:a:{REPEAT_MAX // 2}}}"
+    assert len(substitute(half * 2, lambda _: None)) == REPEAT_MAX
+    with pytest.raises(ScriptError, match="too many characters"):
+        substitute(half * 2 + "{repeat:b:1}", lambda _: None)
+    with pytest.raises(ScriptError, match="too long once values are put in"):
+        substitute("{a}" * 9, lambda _: "x" * 1_000_000)
+
+
+def test_a_text_that_does_not_fit_once_bound_names_file_line_and_key(text: str, write: Callable[[str], Path]) -> None:
+    path = write(text.replace('proof = "notes/', f'proof = "{"n" * 600}/'))
+    with pytest.raises(ScenarioError) as caught:
+        load(path, grammars=frozenset({"loopx-0.4"}))
+    error = caught.value
+    assert (error.path, error.key) == (str(path), "workspace.file[0].at[0]")
+    assert error.line is not None
+    assert "{proof}" in path.read_text(encoding="utf-8").splitlines()[error.line - 1]

@@ -74,7 +74,10 @@ def test_number_of_further_problems_is_told(tmp_path: Path) -> None:
         (b'{\n"scripts": }', ":2: is no JSON"),
         (b'{"scripts": {"a": {"actions": []}, "a": {"actions": []}}}', "'a' is given twice"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"scripts": {}}', "scripts: a table cannot stand here; allowed: a table (at least 1 entries)"),
+        (
+            b'{"scripts": {}}',
+            "scripts: a table cannot stand here; allowed: a table (at least 1 entries, at most 1000 entries)",
+        ),
         (b'{"skripts": {}}', "unknown key 'skripts'; did you mean 'scripts'?"),
         (b"[]", "scripts.json: an array of 0 cannot stand here"),
         (b"\xff", "is no UTF-8 text"),

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from harness import wiring
-from harness.errors import CatalogError, ConfigError, HarnessError, MissingKeyError, ScriptError, UsageError
+from harness.errors import (
+    CatalogError,
+    ConfigError,
+    EnvironmentProblem,
+    HarnessError,
+    MissingKeyError,
+    ScriptError,
+    UsageError,
+)
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.places import Settings
@@ -115,20 +123,20 @@ def test_a_missing_key_is_named_by_its_variable(tmp_path: Path) -> None:
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "openai/toy", loaded, ())
     with pytest.raises(MissingKeyError, match="set the environment variable OPENAI_API_KEY"):
-        open_actor(place, spec, Transports())
+        open_actor(place, spec, Transports(place))
 
 
 def test_a_key_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
     place = wiring.settings({}, tmp_path)
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
-    transports = Transports()
+    transports = Transports(place)
     assert open_actor(place, spec, transports).identity == spec.identity
     transports.close()
 
 
-def test_each_thread_has_a_transport_of_its_own() -> None:
-    transports = Transports()
+def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
+    transports = Transports(place)
     mine = transports.mine()
     others: list[object] = []
     thread = threading.Thread(target=lambda: others.append(transports.mine()))
@@ -159,4 +167,13 @@ def test_a_key_that_the_configuration_names_is_needed(tmp_path: Path) -> None:
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     (spec,) = wiring.actor_specs(place, "mine", loaded, ())
     with pytest.raises(MissingKeyError, match="set the environment variable MINE"):
-        open_actor(place, spec, Transports())
+        open_actor(place, spec, Transports(place))
+
+
+def test_a_live_actor_is_not_opened_where_no_request_can_be_made(tmp_path: Path) -> None:
+    place = wiring.settings({"HTTPS_PROXY": "socks5://canary:1"}, tmp_path)
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
+    with pytest.raises(EnvironmentProblem, match="variable HTTPS_PROXY names no proxy") as caught:
+        open_actor(place, spec, Transports(place))
+    assert "canary" not in str(caught.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import wiring
-from harness.errors import CatalogError
+from harness.errors import CatalogError, EnvironmentProblem
 
 
 def test_the_users_scenarios_come_before_the_bundled_ones(tmp_path: Path) -> None:
@@ -66,3 +66,19 @@ def test_programs_are_never_looked_for_where_a_command_happens_to_run(
 ) -> None:
     place = wiring.settings({} if given is None else {"PATH": given}, tmp_path)
     assert place.search_path == searched
+
+
+def test_a_home_of_nobody_is_told_by_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(
+        EnvironmentProblem, match="the environment variable HARNESS_HOME begins with the home of nobody"
+    ):
+        wiring.settings({"HARNESS_HOME": "~no-such-user-here/x"}, tmp_path)
+
+
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(EnvironmentProblem, match="the working folder cannot be used"):
+        wiring.settings({})

@@ -1,0 +1,54 @@
+"""Keys that are ordinary words: what is written anyway could not be told from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from harness.errors import RedactionError, UsageError
+from harness.redaction import SecretGuard
+from harness.schema.run import EpisodeJob
+from harness.wiring.places import Settings
+
+__all__ = ["refuse_ordinary_keys"]
+
+
+def refuse_ordinary_keys(place: Settings, jobs: Sequence[EpisodeJob]) -> None:
+    """Refuse to begin with a key that occurs in the words of receipts, reports, requests, scenarios or actors.
+
+    Such a key would be found, and the file refused, in the middle of what is paid for. Shorter ones are not looked
+    for (see ``SecretGuard``). Raises UsageError naming the variable.
+    """
+    names = sorted({job.actor.key_env for job in jobs if job.actor.key_env is not None})
+    guards = {name: SecretGuard([place.environ[name]]) for name in names if place.environ.get(name, "").strip()}
+    if not guards:
+        return
+    words = b"\n".join((*_own_words(files("harness")), *_words_of(jobs)))
+    for name, guard in guards.items():
+        try:
+            guard.check(words)
+        except RedactionError:
+            raise UsageError(
+                f"the key in {name} is an ordinary text that harness writes itself, so it could not be kept out of "
+                f"files; set a real key, or unset {name} where the server takes none"
+            ) from None
+
+
+def _own_words(folder: Traversable) -> list[bytes]:
+    """The sources of this package: every word that it writes stands in them."""
+    found: list[bytes] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _own_words(entry)
+        elif not entry.name.endswith(".pyc"):
+            found.append(entry.read_bytes())
+    return found
+
+
+def _words_of(jobs: Sequence[EpisodeJob]) -> list[bytes]:
+    loaded = {job.loaded.digest: job.loaded.scenario for job in jobs}
+    actors = {job.actor.identity.digest: job.actor.identity for job in jobs}
+    texts = [one.model_dump(mode="json") for one in (*loaded.values(), *actors.values())]
+    return [json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts]
