@@ -18,7 +18,6 @@ from harness.schema.message import Usage
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step, TurnSummary
-from harness.schema.recording import PlaneAnswer
 from harness.schema.run import AttemptRow, Enforcement, EpisodeResult, Manifest, PlannedEpisode, RunLogEntry
 
 PLANE = PlaneIdentity(name="toy", version="1")
@@ -107,7 +106,7 @@ def answered(text: str, ref: str = "openai/m") -> bytes:
             rec.exchange(1, {"messages": begun, "tools": tools}, {"choices": [{"message": first}]}),
             rec.exchange(2, {"messages": begun + more}, {"choices": [{"message": {"content": "Done."}}]}),
         ],
-        [PlaneAnswer(step=1, kind="look", exit_code=0, answer={"seen": True}, key="")],
+        [rec.answer(1, "look", 0, {"seen": True})],
     )
     header = made.header.model_copy(update={"scenario": SCENARIO, "actor": actor(ref)})
     made = reseal(made.model_copy(update={"header": header}))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import httpx
 
-from harness.recording import Dress, dump, load, reseal
+from harness.recording import Dress, answer_key, dump, load, reseal
 from harness.recording.transport import RecordingTransport, ReplayTransport
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import JsonValue, digest_text
@@ -58,6 +58,11 @@ def exchange(number: int, asked: JsonValue, answered: JsonValue = "ok", *, dress
     made = dress or Dress()
     response = made.response(200, {"content-type": "application/json"}, json.dumps(answered).encode())
     return made.exchange(number, request(asked, made), response)
+
+
+def answer(step: int, kind: str | None, exit_code: int | None, said: JsonValue) -> PlaneAnswer:
+    """What a control plane answered, keyed."""
+    return PlaneAnswer(step=step, kind=kind, exit_code=exit_code, answer=said, key=answer_key(kind, exit_code, said))
 
 
 def recording(

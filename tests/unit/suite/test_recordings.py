@@ -5,18 +5,15 @@ from collections.abc import Callable
 import pytest
 import recorded as rec
 
-from harness.recording import Seen, answer_key, drifts_of, dump, load, mutations, reseal
+from harness.recording import Seen, drifts_of, dump, load, mutations, reseal
 from harness.recording.mutating import INFORMATIVE
 from harness.schema.base import JsonValue
-from harness.schema.recording import Drift, PlaneAnswer, Recording
+from harness.schema.recording import Drift, Recording
 from harness.schema.run import EpisodeJob
 from harness.suite import check_recording
 
 SAID: JsonValue = {"go": [1, 2]}
-ANSWERS = [
-    PlaneAnswer(step=1, kind="look", exit_code=0, answer=SAID, key=answer_key("look", 0, SAID)),
-    PlaneAnswer(step=2, kind=None, exit_code=0, answer="text", key=answer_key(None, 0, "text")),
-]
+ANSWERS = [rec.answer(1, "look", 0, SAID), rec.answer(2, None, 0, "text")]
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def replying(message: JsonValue, finish: str | None = None) -> JsonValue:
 
 
 def answer(step: int) -> PlaneAnswer:
-    return PlaneAnswer(step=step, kind="look", exit_code=None, answer={"text": "kept", "n": step}, key="")
+    return rec.answer(step, "look", None, {"text": "kept", "n": step})
 
 
 def test_a_request_is_told_by_what_is_new_in_it() -> None:
