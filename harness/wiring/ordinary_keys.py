@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 
 from harness.errors import RedactionError, UsageError
 from harness.redaction import SecretGuard
+from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob
 from harness.wiring.places import Settings
 
@@ -16,7 +17,7 @@ __all__ = ["refuse_ordinary_keys"]
 
 
 def refuse_ordinary_keys(place: Settings, jobs: Sequence[EpisodeJob]) -> None:
-    """Refuse to begin with a key that occurs in the words of receipts, reports, requests, scenarios or actors.
+    """Refuse to begin with a key that occurs in the words of receipts, manifests and reports.
 
     Such a key would be found, and the file refused, in the middle of what is paid for. Shorter ones are not looked
     for (see ``SecretGuard``). Raises UsageError naming the variable.
@@ -48,7 +49,11 @@ def _own_words(folder: Traversable) -> list[bytes]:
 
 
 def _words_of(jobs: Sequence[EpisodeJob]) -> list[bytes]:
+    """What manifests and receipts hold of scenarios and actors; what else a scenario says is cut where it is kept."""
     loaded = {job.loaded.digest: job.loaded.scenario for job in jobs}
     actors = {job.actor.identity.digest: job.actor.identity for job in jobs}
-    texts = [one.model_dump(mode="json") for one in (*loaded.values(), *actors.values())]
+    texts: list[JsonValue] = [one.model_dump(mode="json") for one in actors.values()]
+    for one in loaded.values():
+        texts += [one.id, one.asks, one.plane, *one.tags, *one.codes]
+        texts += [name for kind in one.kind for name in (kind.name, kind.sets)]
     return [json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts]

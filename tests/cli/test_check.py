@@ -8,10 +8,12 @@ from typing import Protocol, Self
 import pytest
 
 from harness import wiring
-from harness.errors import ScenarioError
+from harness.cli import check_recordings
+from harness.cli.exit_codes import ExitCode
+from harness.errors import RecordingError, ScenarioError
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.check import CheckFinding, CheckReport, Coverage
-from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.check import CheckFinding, CheckReport, Coverage, RecordingReport
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
 
@@ -206,3 +208,34 @@ def test_a_scenario_whose_control_plane_is_missing_does_not_stop_the_others(
 
     assert (code, out) == (4, "")
     assert err.count("harness plane install loopx==0.4.8") == 1
+
+
+def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, world: World
+) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    monkeypatch.setattr(wiring, "recorded_paths", lambda *_: (bad, good))
+
+    def specs(_place: wiring.Settings, _one: LoadedScenario, name: str) -> tuple[ActorSpec, ...]:
+        if name == str(bad):
+            raise RecordingError(bad, "the file is empty")
+        identity = ActorIdentity(ref="recorded:good", kind="recorded", digest="sha256:good")
+        return (ActorSpec(identity=identity, recording=name, trial=1),)
+
+    monkeypatch.setattr(wiring, "recorded_specs", specs)
+    monkeypatch.setattr(
+        check_recordings, "_report", lambda *_, **__: RecordingReport(recording="good", scenario="pack/a")
+    )
+    place = wiring.settings()
+    loaded = wiring.load_scenario(place, "pack/a")
+    planes = {loaded.scenario.plane: wiring.plane_identity(place, loaded.scenario.plane)}
+
+    replayed = check_recordings.check_recordings(
+        place, wiring.Session(place), [loaded], planes, EpisodeOptions(), mutate=False, form="text"
+    )
+
+    printed = capsys.readouterr()
+    assert (replayed.exit_code, [report.recording for report in replayed.reports]) == (ExitCode.BAD_INPUT, ["good"])
+    assert printed.out.startswith("fits  pack/a  good\n")
+    assert printed.err == f"harness: {replayed.broken[0]}\n"
+    assert "bad.jsonl: recording_unreadable: the file is empty" in replayed.broken[0]
