@@ -83,7 +83,7 @@ class Places:
         at_home = self._at_home(word)
         typed = _under(self.here, word.text if at_home is None else at_home)
         settled = settle(typed)
-        return settled is not None and _exists(settled) and not _exists(typed)
+        return settled is not None and os.path.lexists(settled) and not os.path.lexists(typed)
 
     def workspace_path(self, settled: str) -> str:
         """``root/path`` of a settled path that lies in a root; the innermost root where roots nest."""
@@ -114,13 +114,6 @@ class Places:
             if live.startswith(spelling) and (word.text == start or word.text.startswith(f"{start}/")):
                 return _under(root, word.text[len(spelling) + 1 :])
         return None
-
-
-def _exists(path: str) -> bool:
-    try:
-        return os.path.lexists(path)
-    except ValueError:
-        return False  # a NUL or half a surrogate pair names nothing
 
 
 def _under(base: str, value: str) -> str:
