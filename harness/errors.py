@@ -22,6 +22,7 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
+        ├── OpeningRefusedError           rejected/..., an episode on disk that this driver may not go on with
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
         └── MachineError                  failed/tool_error/environment; room, descriptors or memory are wanting
 """
@@ -43,6 +44,8 @@ __all__ = [
     "MachineError",
     "MissingKeyError",
     "NothingSelectedError",
+    "OpeningRefusal",
+    "OpeningRefusedError",
     "PlaneMissingError",
     "ProviderCategory",
     "ProviderError",
@@ -225,6 +228,30 @@ class SetupRejectedError(EpisodeError):
     def __init__(self, problem: str, *, by_plane: bool = False) -> None:
         self.by_plane = by_plane
         super().__init__(problem)
+
+
+OpeningRefusal = Literal[
+    "definition_mismatch",
+    "lease_held",
+    "lease_lost",
+    "journal_version_unsupported",
+    "journal_integrity_mismatch",
+    "fixture_mismatch",
+    "setup_rejected",
+    "deadline_passed_before_start",
+]
+
+
+class OpeningRefusedError(EpisodeError):
+    """An episode on disk is not gone on with; its journal stays as it is.
+
+    ``reason`` is that of the outcome ``rejected/REASON``, ``detail`` a code (the part of a definition that differs).
+    """
+
+    def __init__(self, reason: OpeningRefusal, problem: str, *, detail: str | None = None) -> None:
+        self.reason: OpeningRefusal = reason
+        self.detail = detail
+        super().__init__(f"{reason}: {problem}")
 
 
 class ControlPlaneError(EpisodeError):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
+from harness.errors import OpeningRefusedError
 from harness.journal.fold import apply
 from harness.journal.state import EpisodeState
 from harness.schema.base import digest_text
-from harness.schema.record import Payload, Record
+from harness.schema.record import Decided, LateUsage, Payload, Record, Resumed
 
 __all__ = ["Journal", "verify"]
 
 #: What stands before the first record.
 START = "-"
+#: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
+_FROM_OUTSIDE = (Resumed, Decided, LateUsage)
 
 
 def _digest(previous: str, payload: Payload) -> str:
@@ -22,15 +26,28 @@ def _digest(previous: str, payload: Payload) -> str:
 class Journal:
     """Append-only. ``state`` is always the fold of ``records``; nothing else is remembered.
 
-    ``observers`` are shown each record after it was appended; they cannot change a decision, and one that raises
-    stops being asked (its failure is the observer's, never the episode's). ``dropped`` tells of those.
+    An episode that was interrupted is gone on with by running it again from its start with its ``stored`` records: as
+    long as some are ahead, ``append`` takes the next of them instead of writing one, and refuses any other payload.
+    What was done outside is not done again then, for ``ahead`` tells what came of it.
+
+    ``keep`` puts a new record on disk before it counts; what it raises ends the episode. ``observers`` are shown each
+    new record after it was appended; they cannot change a decision, and one that raises stops being asked (its failure
+    is the observer's, never the episode's). ``dropped`` tells of those.
     """
 
-    def __init__(self, observers: Sequence[Callable[[Record], None]] = ()) -> None:
+    def __init__(
+        self,
+        observers: Sequence[Callable[[Record], None]] = (),
+        *,
+        stored: Sequence[Record] = (),
+        keep: Callable[[Record], None] | None = None,
+    ) -> None:
         self._records: list[Record] = []
         self._state = EpisodeState()
         self._observers = list(observers)
         self._dropped: list[str] = []
+        self._stored = deque(stored)
+        self._keep = keep
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -47,8 +64,25 @@ class Journal:
         """A line for each observer that raised: at which record, and what kind of error; nothing that it said."""
         return tuple(self._dropped)
 
+    @property
+    def ahead(self) -> Payload | None:
+        """What the next stored record says, None where nothing is stored any more."""
+        self._pass_over(None)
+        return self._stored[0].payload if self._stored else None
+
     def append(self, payload: Payload) -> Record:
-        """Add one record; returns it with its place in the chain."""
+        """Add one record; returns it with its place in the chain.
+
+        Raises OpeningRefusedError (``journal_integrity_mismatch``) where the stored record says something else.
+        """
+        self._pass_over(payload)
+        if self._stored:
+            record = self._stored.popleft()
+            if record.payload != payload:
+                problem = f"record {record.seq} is not what the episode does now"
+                raise OpeningRefusedError("journal_integrity_mismatch", problem)
+            self._take(record)
+            return record
         previous = self._records[-1].digest if self._records else START
         record = Record(
             seq=len(self._records) + 1,
@@ -56,8 +90,23 @@ class Journal:
             previous=previous,
             digest=_digest(previous, payload),
         )
+        if self._keep is not None:
+            self._keep(record)
+        self._take(record)
+        self._show(record)
+        return record
+
+    def _pass_over(self, payload: Payload | None) -> None:
+        while self._stored and isinstance(self._stored[0].payload, _FROM_OUTSIDE):
+            if self._stored[0].payload == payload:
+                return
+            self._take(self._stored.popleft())
+
+    def _take(self, record: Record) -> None:
         self._records.append(record)
-        self._state = apply(self._state, payload)
+        self._state = apply(self._state, record.payload)
+
+    def _show(self, record: Record) -> None:
         for observer in tuple(self._observers):
             try:
                 observer(record)
@@ -66,7 +115,6 @@ class Journal:
                 self._dropped.append(
                     f"an observer was dropped at record {record.seq}: it raised {type(error).__name__}"
                 )
-        return record
 
 
 def verify(records: Sequence[Record]) -> int | None:

@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
 from harness.schema.base import Digest, digest_bytes
 
-__all__ = ["MemorySpool"]
+__all__ = ["DiskSpool", "MemorySpool", "Spool"]
+
+
+class Spool(Protocol):
+    """Keeps bytes until the episode is closed."""
+
+    def put(self, data: bytes) -> Digest:
+        """Keep bytes; returns the digest to name them by."""
+
+    def get(self, name: Digest) -> bytes:
+        """The bytes of a digest. Raises KeyError where they are not (or no longer) kept, or not what was kept."""
+
+    def put_reply(self, operation: str, attempt: int, data: bytes) -> Digest:
+        """Keep an answer that was paid for before anybody reads it; ``reply`` finds it though no record names it."""
+
+    def reply(self, operation: str, attempt: int) -> bytes | None:
+        """The whole answer to an attempt, None where there is none or only a part of one."""
+
+    def purge(self) -> None:
+        """Forget everything."""
 
 
 class MemorySpool:
@@ -12,6 +37,7 @@ class MemorySpool:
 
     def __init__(self) -> None:
         self._texts: dict[Digest, bytes] = {}
+        self._replies: dict[tuple[str, int], bytes] = {}
 
     def __repr__(self) -> str:
         return f"<MemorySpool: {len(self._texts)} texts>"
@@ -26,6 +52,112 @@ class MemorySpool:
         """The bytes of a digest. Raises KeyError where they are not (or no longer) kept."""
         return self._texts[name]
 
+    def put_reply(self, operation: str, attempt: int, data: bytes) -> Digest:
+        """Keep an answer under its attempt only."""
+        self._replies[operation, attempt] = data
+        return digest_bytes(data)
+
+    def reply(self, operation: str, attempt: int) -> bytes | None:
+        """The answer to an attempt."""
+        return self._replies.get((operation, attempt))
+
     def purge(self) -> None:
         """Forget everything."""
         self._texts.clear()
+        self._replies.clear()
+
+
+_DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+_MARK = b"harness-reply 1 "
+
+
+class DiskSpool:
+    """Content-addressed files (0600) in a private folder (0700); what was put is synced before its name is known.
+
+    An answer's file is named by operation and attempt, and starts with its length and digest: half of one is told from
+    a whole one though the driver was killed before it could write a record (runner specification 2.6).
+    """
+
+    def __init__(self, folder: Path, *, sync: bool = True) -> None:
+        self._folder, self._sync = folder, sync
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+    def __repr__(self) -> str:
+        return f"<DiskSpool: {self._folder}>"
+
+    def put(self, data: bytes) -> Digest:
+        """Keep bytes; returns the digest to name them by. Raises OSError."""
+        name = digest_bytes(data)
+        path = self._path(name)
+        if not path.exists():
+            self._write(path, data)
+        return name
+
+    def get(self, name: Digest) -> bytes:
+        """The bytes of a digest. Raises KeyError where they are not there, or are not what was put."""
+        try:
+            data = self._path(name).read_bytes()
+        except OSError as error:
+            raise KeyError(name) from error
+        if digest_bytes(data) != name:
+            raise KeyError(name)
+        return data
+
+    def put_reply(self, operation: str, attempt: int, data: bytes) -> Digest:
+        """Keep an answer under its attempt only: ``get`` does not find it. Raises OSError."""
+        name = digest_bytes(data)
+        head = _MARK + f"{len(data)} {name}\n".encode("ascii")
+        self._write(self._reply_path(operation, attempt), head + data)
+        if self._sync:
+            _sync_folder(self._folder)
+        return name
+
+    def reply(self, operation: str, attempt: int) -> bytes | None:
+        """The whole answer to an attempt, None where there is none or only a part of one."""
+        try:
+            whole = self._reply_path(operation, attempt).read_bytes()
+        except OSError:
+            return None
+        head, _, data = whole.partition(b"\n")
+        told = head.removeprefix(_MARK).split(b" ")
+        is_whole = head.startswith(_MARK) and told == [b"%d" % len(data), digest_bytes(data).encode("ascii")]
+        return data if is_whole else None
+
+    def purge(self) -> None:
+        """Remove every file and the folder; what cannot be removed stays for the next purge."""
+        with suppress(OSError):
+            for entry in os.scandir(self._folder):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+            self._folder.rmdir()
+
+    def _path(self, name: Digest) -> Path:
+        match = _DIGEST.fullmatch(name)
+        if match is None:
+            raise KeyError(name)
+        return self._folder / match[1]
+
+    def _reply_path(self, operation: str, attempt: int) -> Path:
+        return self._folder / f"{operation.replace('/', '.')}.{attempt}.reply"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        beside = path.with_name(f".{path.name}.part")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            if self._sync:
+                os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+        beside.replace(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harness.errors import OpeningRefusedError
 from harness.journal import Journal, MemorySpool, fold, verify
 from harness.schema.outcome import Outcome
-from harness.schema.record import Closed, FixtureBound, Record, TurnOpened
+from harness.schema.record import Closed, FixtureBound, Record, Resumed, TurnOpened
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -80,3 +83,45 @@ def test_the_spool_keeps_texts_by_digest_until_it_is_purged() -> None:
     assert "raw text" not in repr(spool)
     spool.purge()
     assert repr(spool) == "<MemorySpool: 0 texts>"
+
+
+def test_a_stored_journal_is_taken_again_and_then_written_on() -> None:
+    records = journal_of_three().records
+    kept: list[Record] = []
+    journal = Journal(stored=records[:2], keep=kept.append)
+    assert journal.ahead == records[0].payload
+    assert [journal.append(record.payload) for record in records] == list(records)
+    assert journal.ahead is None
+    assert kept == [records[2]]
+    assert journal.state == fold(records)
+
+
+def test_what_came_from_outside_is_passed_over_and_counts() -> None:
+    first = Journal()
+    first.append(TurnOpened(turn=1))
+    first.append(Resumed(credited_s=2.0))
+    first.append(FixtureBound(fingerprint=DIGEST))
+    again = Journal(stored=first.records)
+    again.append(TurnOpened(turn=1))
+    assert again.ahead == FixtureBound(fingerprint=DIGEST)
+    again.append(FixtureBound(fingerprint=DIGEST))
+    assert (again.records, again.state) == (first.records, first.state)
+
+
+def test_an_episode_that_does_something_else_now_is_refused() -> None:
+    records = journal_of_three().records
+    journal = Journal(stored=records)
+    journal.append(records[0].payload)
+    with pytest.raises(OpeningRefusedError, match="record 2 is not what the episode does now") as caught:
+        journal.append(TurnOpened(turn=7))
+    assert caught.value.reason == "journal_integrity_mismatch"
+
+
+def test_a_record_that_could_not_be_kept_does_not_count() -> None:
+    def full(_: Record) -> None:
+        raise OSError(28, "No space left on device")
+
+    journal = Journal(keep=full)
+    with pytest.raises(OSError, match="No space"):
+        journal.append(TurnOpened(turn=1))
+    assert (journal.records, journal.state.turn) == ((), 0)

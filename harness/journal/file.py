@@ -1,0 +1,146 @@
+"""One journal in one file: a line that names the format, then a record a line.
+
+The last line may be half written, for a driver may be killed in the middle of a write: it is ignored when the file is
+read, and cut off at the first append. Anything else that does not fit is refused, and the file stays as it is. Raw
+texts are never in it; it is private (0600) all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.errors import OpeningRefusedError
+from harness.journal.chain import verify
+from harness.schema.record import (
+    Closed,
+    Decided,
+    OpNotSent,
+    OpParked,
+    OpReceipt,
+    OpStarted,
+    OpUnknown,
+    Record,
+    Suspended,
+    TurnCommitted,
+)
+
+__all__ = ["JournalFile"]
+
+FORMAT, VERSION = "harness-journal", 1
+#: Kinds that are on disk before the next thing happens (runner specification 2.6); the records before them are too,
+#: for one file is synced as a whole.
+SYNCED = (OpStarted, OpReceipt, OpUnknown, OpNotSent, OpParked, Decided, Suspended, TurnCommitted, Closed)
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class JournalFile:
+    """An open journal: ``records`` are those that were in it, ``write`` adds one.
+
+    Raises OpeningRefusedError for a link or a special file (``setup_rejected``), a format that is not read
+    (``journal_version_unsupported``), and damage (``journal_integrity_mismatch``).
+    """
+
+    def __init__(self, path: Path, *, sync: bool = True) -> None:
+        self._path, self._sync = path, sync
+        self._descriptor = _open(path)
+        try:
+            data = _whole(self._descriptor)
+            self.records, self._end = _read(data)
+        except BaseException:
+            self.close()
+            raise
+        self._torn = len(data) > self._end
+
+    def write(self, record: Record) -> None:
+        """Append one record; synced where its kind is a boundary. Raises OSError, and then nothing was added."""
+        text = record.model_dump_json() + "\n"
+        data = text.encode("utf-8") if self._end else _header() + text.encode("utf-8")
+        if self._torn:
+            os.ftruncate(self._descriptor, self._end)
+            self._torn = False
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            if self._sync and isinstance(record.payload, SYNCED):
+                os.fdatasync(self._descriptor)
+            self._end += len(data)
+        except BaseException:
+            self._torn = True  # whatever of it is there is cut off before anything follows
+            raise
+
+    def close(self) -> None:
+        """Release the file; idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _header() -> bytes:
+    return (json.dumps({"format": FORMAT, "version": VERSION}) + "\n").encode("ascii")
+
+
+def _open(path: Path) -> int:
+    try:
+        descriptor = os.open(path, _FLAGS, 0o600)
+    except OSError as error:
+        raise OpeningRefusedError("setup_rejected", f"the journal cannot be opened: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OpeningRefusedError("setup_rejected", "the journal is no regular file")
+    return descriptor
+
+
+def _whole(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    parts: list[bytes] = []
+    at = 0
+    while at < size:
+        part = os.pread(descriptor, size - at, at)
+        if not part:
+            break
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def _read(data: bytes) -> tuple[tuple[Record, ...], int]:
+    """The records, and where the last whole line ends."""
+    end = data.rfind(b"\n") + 1
+    lines = data[:end].split(b"\n")[:-1]
+    if not lines:
+        return (), 0
+    _checked_header(lines[0])
+    records: list[Record] = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            records.append(Record.model_validate_json(line))
+        except ValidationError:
+            raise _damaged(number) from None
+    broken = verify(records)
+    if broken is not None:
+        raise _damaged(broken + 1)
+    return tuple(records), end
+
+
+def _checked_header(line: bytes) -> None:
+    try:
+        header = json.loads(line)
+        named, version = header["format"], header["version"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise _damaged(1) from None
+    if named != FORMAT:
+        raise _damaged(1)
+    if version != VERSION:
+        problem = f"its format has another version than {VERSION}, which is read"
+        raise OpeningRefusedError("journal_version_unsupported", problem)
+
+
+def _damaged(line: int) -> OpeningRefusedError:
+    return OpeningRefusedError("journal_integrity_mismatch", f"line {line} is not what was written")

@@ -1,0 +1,138 @@
+"""Who drives an episode: one driver at a time, told by a token that is renewed while it lives.
+
+Beside the journal lie ``lease.json`` (the token and until when it holds) and ``TOKEN.alive``, which its holder keeps
+locked. A holder whose lock is gone has ended, and anybody may take over at once. One that lives but does not renew its
+lease in time (it was stopped, or its clock jumped) may be taken over as well; it learns of it at its next append.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import OpeningRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.ports import Clock
+
+__all__ = ["BEAT_S", "LEASE_S", "Lease"]
+
+#: Seconds that a lease holds, and after which it is renewed (runner specification E2).
+LEASE_S, BEAT_S = 300.0, 60.0
+
+_NAME, _LOCK = "lease.json", "lease.lock"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Lease:
+    """A lease on a folder. ``token`` must be one that nobody else has.
+
+    Raises OpeningRefusedError: ``lease_held`` where a living driver holds it, ``setup_rejected`` where a link or
+    something else stands in its place.
+    """
+
+    def __init__(self, folder: Path, clock: Clock, token: str) -> None:
+        self._folder, self._clock, self._token = folder, clock, token
+        self._alive = -1
+        self._until = clock.now()
+        with self._locked():
+            held = self._held()
+            if held is not None and held[1] > clock.now() and self._lives(held[0]):
+                raise OpeningRefusedError("lease_held", "another driver runs this episode")
+            if held is not None:
+                with suppress(OSError):
+                    self._alive_path(held[0]).unlink()
+            self._alive = _open(self._alive_path(token))
+            fcntl.flock(self._alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._renew()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, nobody can take the lease over. Raises OpeningRefusedError (``lease_lost``) where somebody did."""
+        with self._locked():
+            held = self._held()
+            if held is None or held[0] != self._token:
+                raise OpeningRefusedError("lease_lost", "another driver took this episode over")
+            if self._until - self._clock.now() < timedelta(seconds=LEASE_S - BEAT_S):
+                self._renew()
+            yield
+
+    def beat(self) -> None:
+        """Renew the lease where it is due; a lost one is left to ``held`` to tell."""
+        with suppress(OpeningRefusedError), self.held():
+            pass
+
+    def release(self) -> None:
+        """Give it back; idempotent."""
+        if self._alive < 0:
+            return
+        with suppress(OSError, OpeningRefusedError), self._locked():
+            held = self._held()
+            if held is not None and held[0] == self._token:
+                (self._folder / _NAME).unlink(missing_ok=True)
+            self._alive_path(self._token).unlink(missing_ok=True)
+        os.close(self._alive)
+        self._alive = -1
+
+    def _renew(self) -> None:
+        self._until = self._clock.now() + timedelta(seconds=LEASE_S)
+        beside = self._folder / f".{_NAME}.part"
+        beside.unlink(missing_ok=True)
+        descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
+        try:
+            os.write(descriptor, json.dumps({"token": self._token, "until": self._until.isoformat()}).encode("ascii"))
+        finally:
+            os.close(descriptor)
+        beside.replace(self._folder / _NAME)
+
+    def _held(self) -> tuple[str, datetime] | None:
+        """Token and end of the lease that is there; None where there is none that can be read."""
+        path = self._folder / _NAME
+        if path.is_symlink():
+            raise OpeningRefusedError("setup_rejected", "the lease is a link")
+        try:
+            said = json.loads(path.read_bytes())
+            token, until = str(said["token"]), datetime.fromisoformat(said["until"])
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return None
+        return (token, until) if token.isalnum() and until.tzinfo is not None else None
+
+    def _lives(self, token: str) -> bool:
+        """Whether the holder of a token still has its lock."""
+        try:
+            descriptor = os.open(self._alive_path(token), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _alive_path(self, token: str) -> Path:
+        return self._folder / f"{token}.alive"
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        descriptor = _open(self._folder / _LOCK)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, _FLAGS, 0o600)
+    except OSError as error:
+        raise OpeningRefusedError("setup_rejected", f"the lease cannot be taken: {error.strerror}") from error

@@ -1,0 +1,140 @@
+"""A journal on disk is whole up to its last line, or it is refused and stays as it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import OpeningRefusedError
+from harness.journal import Journal
+from harness.journal.file import JournalFile
+from harness.schema.outcome import Outcome
+from harness.schema.record import Closed, OpPlanned, OpStarted, Payload, TurnOpened
+
+D = "sha256:" + "0" * 64
+PAYLOADS: tuple[Payload, ...] = (
+    TurnOpened(turn=1),
+    OpPlanned(operation="turn-1/main", purpose="main", digest=D),
+    OpStarted(operation="turn-1/main", attempt=1),
+    Closed(outcome=Outcome(status="completed", reason="final_response")),
+)
+
+
+def written(path: Path, payloads: tuple[Payload, ...] = PAYLOADS) -> Journal:
+    """A journal whose records are all in the file."""
+    file = JournalFile(path)
+    journal = Journal(stored=file.records, keep=file.write)
+    for payload in payloads:
+        journal.append(payload)
+    file.close()
+    return journal
+
+
+def refusal(path: Path) -> str:
+    """The reason why it is not opened; the file must stay as it is."""
+    before = path.read_bytes()
+    with pytest.raises(OpeningRefusedError) as caught:
+        JournalFile(path)
+    assert path.read_bytes() == before
+    return caught.value.reason
+
+
+def test_what_was_written_is_read_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = written(path)
+    file = JournalFile(path)
+    assert file.records == journal.records
+    assert path.stat().st_mode & 0o777 == 0o600
+    file.close()
+    file.close()
+
+
+@given(cut=st.integers(min_value=0))
+def test_a_half_written_end_is_ignored_and_cut_off_at_the_first_append(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    journal = written(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: cut % (len(data) + 1)])
+    torn = path.read_bytes()
+    file = JournalFile(path)
+    assert path.read_bytes() == torn
+    assert file.records == journal.records[: len(file.records)]
+    resumed = Journal(stored=file.records, keep=file.write)
+    for payload in PAYLOADS:
+        resumed.append(payload)
+    file.close()
+    assert path.read_bytes() == data
+
+
+@given(place=st.integers(min_value=0), byte=st.integers(0, 255))
+def test_any_other_damage_is_refused(place: int, byte: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    written(path)
+    data = bytearray(path.read_bytes())
+    at = place % (len(data) - 1)
+    if data[at] == byte:
+        return
+    data[at] = byte
+    path.write_bytes(bytes(data))
+    assert refusal(path) in {"journal_integrity_mismatch", "journal_version_unsupported"}
+
+
+def test_another_version_is_told_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    written(path)
+    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 99', 1))
+    assert refusal(path) == "journal_version_unsupported"
+
+
+def test_a_link_and_a_special_file_are_refused_and_untouched(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (tmp_path / "link").symlink_to(target)
+    assert refusal(tmp_path / "link") == "setup_rejected"
+    assert target.read_text() == "mine"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OpeningRefusedError, match="no regular file"):
+        JournalFile(tmp_path / "pipe")
+    with pytest.raises(OpeningRefusedError, match="cannot be opened"):
+        JournalFile(tmp_path / "nowhere" / "journal.jsonl")
+
+
+def test_an_append_that_fails_adds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.jsonl"
+    file = JournalFile(path)
+    journal = Journal(keep=file.write)
+    journal.append(PAYLOADS[0])
+    real = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        real(descriptor, bytes(data)[:7])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.journal.file.os.write", full)
+        with pytest.raises(OSError, match="No space"):
+            journal.append(PAYLOADS[1])
+    assert [record.payload for record in journal.records] == [PAYLOADS[0]]
+    assert JournalFile(path).records == journal.records
+    journal.append(PAYLOADS[1])
+    assert JournalFile(path).records == journal.records
+    file.close()
+
+
+def test_boundaries_are_synced_and_what_leads_to_them_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("harness.journal.file.os.fdatasync", synced.append)
+    file = JournalFile(tmp_path / "journal.jsonl")
+    journal = Journal(keep=file.write)
+    counts = []
+    for payload in PAYLOADS:
+        journal.append(payload)
+        counts.append(len(synced))
+    assert counts == [0, 0, 1, 2]
+    file.close()
