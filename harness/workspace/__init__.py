@@ -5,6 +5,7 @@ from harness.workspace.git_reading import NAMES_OF_FILTERS, git_environment, kep
 from harness.workspace.placeholders import Placeholders
 from harness.workspace.populate import populate
 from harness.workspace.reservation import Workspace, reserve, sweep
+from harness.workspace.snapshot import restore, save
 from harness.workspace.surroundings import shortage
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "kept_outside",
     "populate",
     "reserve",
+    "restore",
+    "save",
     "shortage",
     "sweep",
     "take",

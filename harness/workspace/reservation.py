@@ -58,21 +58,23 @@ def reserve(
     base: Path | None = None,
     keep: bool = False,
     cwd: str | None = None,
+    name: str | None = None,
 ) -> Iterator[Workspace]:
     """A new workspace of mode 0700 below ``base`` (the system's temporary directory), removed at the end.
 
     A ``base`` whose path commands would read as syntax is not used; the system's own directory is then.
 
+    ``name`` is that of an earlier one, to be made again at the same place: what a dead owner left there is removed.
     ``keep`` leaves it behind, and ``sweep`` never touches it. ``cwd`` names a root; without it ``project``, or the
     first root where there is none of that name. What cannot be removed at the end is left to the next ``sweep``.
 
     Raises:
         SetupRejectedError: the roots' names cannot be used.
-        EnvironmentProblem: the temporary directory cannot be used.
+        EnvironmentProblem: the temporary directory cannot be used, or the place of ``name`` is taken.
     """
     names = _checked(roots, absent, cwd)
     place, given = _speakable(base)
-    owner, descriptor = _claim(place)
+    owner, descriptor = _claim(place) if name is None else _claim_again(place, name)
     root = owner.with_suffix("")
     try:
         _make(root, [name for name in (*names, PROCESS_HOME) if name not in absent])
@@ -157,6 +159,26 @@ def _claim(place: Path) -> tuple[Path, int]:
             owner.unlink(missing_ok=True)
         os.close(descriptor)
     raise EnvironmentProblem(f"temporary directory {place}: no free name was found; set TMPDIR to another one")
+
+
+def _claim_again(place: Path, name: str) -> tuple[Path, int]:
+    """The owner file of an earlier workspace, locked, its directory gone."""
+    owner = place / f"{name}{_SUFFIX}"
+    problem = f"temporary directory {place}: the place of an earlier workspace is taken; remove it, or start anew"
+    if not _OWNER_FILE.fullmatch(owner.name):
+        raise EnvironmentProblem(problem)
+    _sweep_one(owner)
+    if os.path.lexists(owner.with_suffix("")):
+        raise EnvironmentProblem(problem)
+    try:
+        descriptor = os.open(owner, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise EnvironmentProblem(problem) from error
+    if not _lock(descriptor) or not _is_file_of(owner, descriptor):
+        os.close(descriptor)
+        raise EnvironmentProblem(problem)
+    os.write(descriptor, _MARK)
+    return owner, descriptor
 
 
 def _make(root: Path, inside: Sequence[str]) -> None:

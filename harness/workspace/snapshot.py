@@ -1,0 +1,51 @@
+"""A workspace in one file: how it was at a moment, to be put back exactly there."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+from harness.workspace.removal import remove_tree
+
+__all__ = ["restore", "save"]
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def save(root: Path, target: Path) -> None:
+    """Write everything below ``root`` (files, directories and links with modes and times) to ``target`` (0600).
+
+    ``target`` is whole or absent. Pipes, sockets and devices are left out. Raises OSError.
+    """
+    beside = target.with_name(f".{target.name}.part")
+    descriptor = os.open(beside, _NEW, 0o600)
+    with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
+        with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for name in sorted(os.listdir(root)):  # noqa: PTH208  (names as the system has them)
+                archive.add(root / name, arcname=name, filter=_ordinary)
+        file.flush()
+        os.fdatasync(descriptor)
+    beside.replace(target)
+
+
+def restore(root: Path, source: Path) -> None:
+    """Make what is below ``root`` again what it was when ``source`` was written. Raises OSError or tarfile.TarError."""
+    for name in os.listdir(root):  # noqa: PTH208  (names as the system has them)
+        path = root / name
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            path.unlink()
+    with tarfile.open(source, mode="r") as archive:
+        # an attribute and no argument: before 3.11.4 there were no filters
+        archive.extraction_filter = _as_it_was
+        archive.extractall(root)  # noqa: S202  (our own file: links may lead anywhere, modes are kept)
+
+
+def _as_it_was(member: tarfile.TarInfo, _: str) -> tarfile.TarInfo:
+    return member
+
+
+def _ordinary(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return member if member.isreg() or member.isdir() or member.issym() or member.islnk() else None
