@@ -22,6 +22,7 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
+        ├── StorageError                  failed/storage_error; an episode's files could not be written
         ├── OpeningRefusedError           rejected/..., an episode on disk that this driver may not go on with
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
         └── MachineError                  failed/tool_error/environment; room, descriptors or memory are wanting
@@ -57,6 +58,7 @@ __all__ = [
     "ScriptError",
     "ScriptExhaustedError",
     "SetupRejectedError",
+    "StorageError",
     "StoreError",
     "UsageError",
 ]
@@ -228,6 +230,13 @@ class SetupRejectedError(EpisodeError):
     def __init__(self, problem: str, *, by_plane: bool = False) -> None:
         self.by_plane = by_plane
         super().__init__(problem)
+
+
+class StorageError(EpisodeError):
+    """The journal, a text or a state of an episode could not be written; what was written before stays."""
+
+    def __init__(self, what: str, error: OSError) -> None:
+        super().__init__(f"{what} cannot be written: {error.strerror or type(error).__name__}")
 
 
 OpeningRefusal = Literal[

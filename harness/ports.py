@@ -56,6 +56,10 @@ class ControlPlane(Protocol):
     def identity(self) -> PlaneIdentity:
         """Which one it is."""
 
+    @property
+    def confined_to_fixture(self) -> bool:
+        """Whether all that a call does lies in the workspace, so that putting it back undoes the call."""
+
     def invoke(self, args: Sequence[str], *, timeout_s: float, output_bytes: int) -> Completed:
         """One call; ``args`` come after the program's name. Raises ControlPlaneError where it could not start."""
 

@@ -46,6 +46,11 @@ class LoopxPlane:
         """Name, version and wheel hash of the installation."""
         return self._installed.identity
 
+    @property
+    def confined_to_fixture(self) -> bool:
+        """It writes below the roots that it is given and in its own empty home, all of them in the workspace."""
+        return True
+
     def invoke(self, args: Sequence[str], *, timeout_s: float, output_bytes: int) -> Completed:
         """Run ``loopx ARGS...``. Raises ControlPlaneError where that cannot start, or an argument is no text."""
         if not self._env:

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from typing import Literal
 
 from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
 from harness.episode.endings import machine_ending, violation
-from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.perform import perform
 from harness.episode.world import World
-from harness.errors import ControlPlaneError, MachineError
 from harness.gate import GateStop
 from harness.recording import answer_key
-from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
 from harness.schema.pointer import without
-from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
+from harness.schema.record import Classified, OpReceipt, OpStarted
 from harness.schema.recording import PlaneAnswer
 from harness.schema.scenario import Strictness
 
 __all__ = ["CALL", "run_one"]
 
-
-#: Signals that no program sends itself by a fault of its own: out of memory, a limit of time or size, a person.
-_FROM_OUTSIDE = frozenset(
-    (signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-)
 
 _CallStep = Callable[[World, CallInHand], CallStop | None]
 
@@ -107,87 +100,17 @@ def _start(world: World, hand: CallInHand) -> CallStop | None:
     return None
 
 
-def _execute(world: World, hand: CallInHand) -> CallStop | None:
-    """C12: run it under its bounds; a control plane that cannot be run at all is nobody's answer.
-
-    A program that failed where the machine lacks something is judged by nobody: the want is measured, so nothing that
-    a program prints can feign it.
-    """
-    parsed, kind = hand.parsed, hand.kind
-    if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
-        raise AssertionError(hand.operation)
-    by = "tool"
-    try:
-        if kind.is_call and parsed.call is not None:
-            by = "control_plane"
-            hand.observation = run_call(world, parsed.call)
-        elif kind.read == "clock" and parsed.clock is not None:
-            hand.observation = answer_clock(parsed.clock, world.scenario.tool[hand.call.name].clock)
-        elif parsed.reads is not None:
-            hand.observation = run_reads(world, parsed.reads)
-        else:
-            hand.observation = Observation(ran=False, ok=False, text="", refused="not_executable")
-    except MachineError as error:
-        return _not_run(world, hand, "environment", str(error))
-    except ControlPlaneError as error:
-        return _not_run(world, hand, "control_plane" if by == "control_plane" else "environment", str(error))
-    if hand.observation.ran:
-        world.observe_changes(by)
-    lacking = world.lacking() if hand.observation.ran and not hand.observation.ok else None
-    if lacking is not None:
-        return _not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
-    crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
-    if crashed and not hand.observation.timed_out:
-        return _not_run(world, hand, *_killed(hand.observation.signal))
-    return _overdue(world, hand) or _hung(world, hand, by)
-
-
-def _killed(number: int | None) -> tuple[str, str]:
-    """Who ended a control plane that died of a signal, and the line for it."""
-    if number in _FROM_OUTSIDE:
-        return "environment", f"the machine or somebody on it ended the control plane (signal {number})"
-    return "control_plane", f"the control plane died of signal {number}"
-
-
-def _not_run(world: World, hand: CallInHand, detail: str, problem: str | None) -> CallStop:
-    """A control plane that crashed, or a machine that lacks a program: nobody's answer, and not the actor's fault.
-
-    Where we ended it ourselves because somebody asked us to stop, that is the ending.
-    """
-    world.problem = problem
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
-    ending = Outcome(status="failed", reason="tool_error", detail=detail)
-    return CallStop("error_terminal", "error: the tool could not be run", world.bounds.cancellation() or ending)
-
-
-def _overdue(world: World, hand: CallInHand) -> CallStop | None:
-    """A call that was cut off by the episode's own deadline proves nothing about the call."""
-    ending = world.bounds.passed()
-    if hand.observation is None or not hand.observation.timed_out or ending is None:
-        return None
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="deadline"))
-    return CallStop("timeout", "[timed out]", ending)
-
-
-def _hung(world: World, hand: CallInHand, by: str) -> CallStop | None:
-    """A control plane that did not answer in time: nobody can tell what it did, and it is not the actor's fault."""
-    if by != "control_plane" or hand.observation is None or not hand.observation.timed_out:
-        return None
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="timeout"))
-    return CallStop(
-        "timeout",
-        "[timed out]",
-        Outcome(status="suspended", reason="reconciliation_required", detail="tool_effect"),
-    )
-
-
 def _bounded(world: World, hand: CallInHand) -> CallStop | None:
     """C13: a result within the byte bound."""
     limit = world.scenario.limits.tool_result_bytes
     stdout = hand.observation.stdout if hand.observation else None
     if stdout is None or stdout.seen <= limit:
         return None
-    world.record(OpReceipt(operation=hand.operation, attempt=1, status="failed", detail="result_too_large"))
+    world.record(
+        OpReceipt(
+            operation=hand.operation, attempt=1, status="failed", spool=_kept(world, hand), detail="result_too_large"
+        )
+    )
     ending = Outcome(
         status="limit_exceeded",
         reason="tool_result_bytes",
@@ -203,12 +126,15 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
     seen = hand.observation
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
-    spool = world.spool.put(seen.text.encode("utf-8", "surrogatepass"))
     status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
-    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=spool))
+    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return None
+
+
+def _kept(world: World, hand: CallInHand) -> Digest:
+    return world.keep_result(None if hand.observation is None else hand.observation.model_dump(mode="json"))
 
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
@@ -259,7 +185,7 @@ CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C6", _permitted),
     ("C7", _valid),
     ("C11", _start),
-    ("C12", _execute),
+    ("C12", perform),
     ("C13", _bounded),
     ("C14", _receipt),
     ("C16", _classify_result),

@@ -15,17 +15,21 @@ class Bounds:
 
     The latch is monotonic: once a probe said yes it stays yes, whatever the shared flag does later. A probe that
     raises counts as "not cancelled" (runner specification T1). The deadline is ``deadline_s`` after construction.
+    While ``asleep`` says yes neither is looked at: what is decided then was decided before.
     """
 
-    def __init__(self, probe: Callable[[], bool], clock: Clock, deadline_s: float) -> None:
+    def __init__(
+        self, probe: Callable[[], bool], clock: Clock, deadline_s: float, asleep: Callable[[], bool] = lambda: False
+    ) -> None:
         self._probe = probe
+        self._asleep = asleep
         self._clock = clock
         self._ends = clock.monotonic() + deadline_s
         self._latched = False
 
     def cancelled(self) -> bool:
         """Whether cancellation was ever seen."""
-        if not self._latched:
+        if not self._latched and not self._asleep():
             try:
                 self._latched = bool(self._probe())
             except Exception:  # noqa: BLE001  (a failing probe is no cancellation: runner specification T1)
@@ -44,6 +48,6 @@ class Bounds:
 
     def passed(self) -> Outcome | None:
         """The ending that a passed deadline means, if it has passed."""
-        if self.left() <= 0:
+        if self.left() <= 0 and not self._asleep():
             return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
         return None

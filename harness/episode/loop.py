@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from harness.episode.close import close
+from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.endings import machine_ending
 from harness.episode.latch import Bounds
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
 from harness.episode.world import World
-from harness.errors import ControlPlaneError, MachineError, SetupRejectedError
-from harness.journal import Journal, MemorySpool
+from harness.errors import (
+    ControlPlaneError,
+    MachineError,
+    OpeningRefusedError,
+    SetupRejectedError,
+    StorageError,
+)
+from harness.journal import Journal, MemorySpool, Spool, fold
 from harness.receipt import line
+from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Closed
@@ -24,7 +33,7 @@ __all__ = ["run"]
 
 
 def run(
-    parts: EpisodeParts, journal: Journal | None = None, spool: MemorySpool | None = None
+    parts: EpisodeParts, journal: Journal | None = None, spool: Spool | None = None
 ) -> tuple[EpisodeResult, EpisodeTrace | None]:
     """Run one episode to one of the endings of the closed taxonomy; always a receipt, always a clean workspace.
 
@@ -33,26 +42,20 @@ def run(
     was not played or could not be opened. Raises only what is no ending of an episode: bad input (InputError), an
     interruption, or a bug.
     """
-    journal, spool = journal or Journal(), spool or MemorySpool()
     started, began = parts.clock.now(), parts.clock.monotonic()
-    problem: str | None = None
-    by_plane = False
-    world: World | None = None
-    receipt = _stored(journal, spool)
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
-        if receipt is None:
-            try:
-                world = open_world(parts, journal, spool, stack)
-                outcome = _turns(world)
-            except MachineError as error:
-                problem, outcome = str(error), machine_ending()
-            except SetupRejectedError as error:
-                problem, by_plane = str(error), error.by_plane
-                outcome = Outcome(status="rejected", reason="setup_rejected")
-            except ControlPlaneError as error:
-                problem, outcome = str(error), _broken(parts)
-            receipt = _closed(parts, journal, spool, world, outcome, by_plane=by_plane)
+        try:
+            durable = None if parts.durable is None else _opened(parts, parts.durable, stack)
+            if durable is not None:
+                journal, spool = durable.journal, durable.spool
+            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable)
+        except OpeningRefusedError as error:
+            outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
+            played = _unwritten(parts, outcome, str(error))
+        except StorageError as error:
+            played = _unwritten(parts, Outcome(status="failed", reason="storage_error"), str(error))
+        receipt, world = played.receipt, played.world
         log = RunLogEntry(
             key=receipt.key,
             started_at=started.isoformat(timespec="milliseconds"),
@@ -61,35 +64,72 @@ def run(
             attempts=tuple(world.attempts) if world else (),
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
-            problem=problem or (world.problem if world else None),
-            dropped_observers=journal.dropped,
+            problem=played.problem or (world.problem if world else None),
+            dropped_observers=world.journal.dropped if world else (),
+            recovery=tuple(world.flags) if world else (),
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
     return EpisodeResult(receipt=receipt, log=log), trace
 
 
-def _stored(journal: Journal, spool: MemorySpool) -> Receipt | None:
-    """The receipt of an episode that is over and was published."""
-    digest = journal.state.acknowledged
-    return None if digest is None else Receipt.model_validate_json(spool.get(digest))
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """An episode that is over; ``world`` is None where it was not built, or not here."""
+
+    receipt: Receipt
+    world: World | None = None
+    problem: str | None = None
 
 
-def _closed(
-    parts: EpisodeParts,
-    journal: Journal,
-    spool: MemorySpool,
-    world: World | None,
-    outcome: Outcome,
-    *,
-    by_plane: bool,
-) -> Receipt:
+def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
+    durable = DurableEpisode(place, parts.clock)
+    stack.callback(durable.close)
+    return durable
+
+
+def _played(
+    parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None
+) -> _Played:
+    """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
+    acknowledged = (journal.state if durable is None else fold(durable.stored)).acknowledged
+    if acknowledged is not None:
+        return _Played(_stored(spool, acknowledged))
+    problem: str | None = None
+    by_plane = False
+    world: World | None = None
+    try:
+        world = open_world(parts, journal, spool, stack, durable)
+        outcome = _turns(world)
+    except MachineError as error:
+        problem, outcome = str(error), machine_ending()
+    except SetupRejectedError as error:
+        problem, by_plane = str(error), error.by_plane
+        outcome = Outcome(status="rejected", reason="setup_rejected")
+    except ControlPlaneError as error:
+        problem, outcome = str(error), _broken(parts)
     outcome = _looked_at(world, outcome) if world else outcome
     journal.append(Closed(outcome=outcome))
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
-    spool.purge()
-    journal.append(Acknowledged(receipt=spool.put(line(receipt).encode("utf-8"))))
-    return receipt
+    kept = spool.put(line(receipt).encode("utf-8"))
+    journal.append(Acknowledged(receipt=kept))
+    if durable is None:
+        spool.purge(keep=kept)
+    else:
+        durable.finish(kept)
+    return _Played(receipt, world, problem)
+
+
+def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:
+    """The receipt of a driver that may not, or can not, write into the episode's own journal."""
+    return _Played(close(parts, Journal(), None, outcome), problem=problem)
+
+
+def _stored(spool: Spool, digest: Digest) -> Receipt:
+    try:
+        return Receipt.model_validate_json(spool.get(digest))
+    except KeyError as error:
+        raise OpeningRefusedError("journal_integrity_mismatch", "the receipt that it names is not kept") from error
 
 
 def _broken(parts: EpisodeParts) -> Outcome:

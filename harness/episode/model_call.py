@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.episode.latch import Bounds
@@ -31,8 +32,19 @@ class CallEnd:
     done: threading.Event = field(default_factory=threading.Event)
 
 
-def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds: Bounds, limit_s: float) -> CallEnd:
+def call_model(
+    actor: Actor,
+    request: ModelRequest,
+    context: TurnContext,
+    bounds: Bounds,
+    *,
+    limit_s: float,
+    settle: Callable[[Reply], None],
+) -> CallEnd:
     """Ask the actor; returns as soon as it answers, ``limit_s`` seconds pass, or cancellation is seen.
+
+    ``settle`` puts a reply where nothing can take it away again, before anybody reads it; it is called by the call's
+    own thread, so a reply that comes too late is kept as well.
 
     Anything an actor raises that is not one of our errors is a bug and is raised again here, on the owner's thread.
     """
@@ -40,7 +52,9 @@ def call_model(actor: Actor, request: ModelRequest, context: TurnContext, bounds
 
     def invoke() -> None:
         try:
-            theirs.reply = actor.reply(request, context)
+            reply = actor.reply(request, context)
+            settle(reply)
+            theirs.reply = reply
         except (ProviderError, ScriptExhaustedError, ReplayMismatchError) as error:
             theirs.error = error
         except BaseException as error:  # noqa: BLE001  (carried to the owner's thread and raised there)

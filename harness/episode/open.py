@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 from contextlib import ExitStack
 from hashlib import sha256
+from typing import Literal
 
+from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import MachineError, SetupRejectedError
-from harness.journal import Journal, MemorySpool
+from harness.errors import MachineError, OpeningRefusedError, SetupRejectedError
+from harness.journal import Journal, Spool
 from harness.ports import ControlPlane
 from harness.scenario import bind
-from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
+from harness.schema.evidence import StateDigest
 from harness.schema.message import Message, SystemMessage, UserMessage
 from harness.schema.process import Completed
 from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
@@ -73,14 +77,17 @@ def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, Gram
     }
 
 
-def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack: ExitStack) -> World:
-    """Build the world and freeze the definition; ``stack`` undoes what was made.
+def open_world(
+    parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None = None
+) -> World:
+    """Build the world and freeze the definition; a ``durable`` one that was begun is built as it was then.
 
-    Raises SetupRejectedError; MachineError where it is the machine that lacks something.
+    ``stack`` undoes what was made. Raises SetupRejectedError; MachineError where it is the machine that lacks
+    something; OpeningRefusedError where what was begun cannot be gone on with.
     """
     job = parts.job
     raw = job.loaded.scenario
-    bounds = Bounds(parts.cancelled, parts.clock, raw.limits.deadline_s)
+    bounds = _bounds(parts, journal, durable)
     workspace = stack.enter_context(
         reserve(
             roots=raw.workspace.roots,
@@ -88,28 +95,27 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
             cwd=raw.workspace.cwd,
             base=parts.temporary,
             keep=job.options.keep_workspace,
+            name=None if durable is None else durable.workspace,
         )
     )
+    if durable is not None:
+        durable.settle_in(workspace.root.name)
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
     scenario = bind(raw, fixed, source=job.loaded.path)
     tools = tool_specs(scenario)
     _permitted(tools, parts.host_denied)
     placeholders = Placeholders(workspace)
-    journal.append(
-        Opened(
-            scenario=raw.id,
-            definition=_definition(parts, tools),
-            actor=job.actor.identity.digest,
-            trial=job.trial,
-            attempt=job.attempt,
-        )
+    opened = Opened(
+        scenario=raw.id,
+        definition=_definition(parts, tools),
+        actor=job.actor.identity.digest,
+        trial=job.trial,
+        attempt=job.attempt,
+        parts=_parts(parts),
     )
-    populate(workspace, scenario.workspace)
-    plane = parts.open_plane(workspace)
-    stack.callback(plane.close)
-    _prepare(scenario, plane, journal, workspace)
-    fingerprinter = Fingerprinter(placeholders.hide)
-    baseline = fingerprinter.take(workspace.root)
+    _same_definition(journal, opened)
+    journal.append(opened)
+    plane, fingerprinter, baseline = _built(parts, scenario, workspace, journal, stack, durable)
     journal.append(FixtureBound(fingerprint=baseline.digest))
     world = World(
         parts=parts,
@@ -126,6 +132,7 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
         latest=baseline,
+        durable=durable,
     )
     _prompt(world)
     if parts.witness is not None:
@@ -133,6 +140,63 @@ def open_world(parts: EpisodeParts, journal: Journal, spool: MemorySpool, stack:
         declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
         world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
     return world
+
+
+def _built(  # noqa: PLR0917  (what a fixture is made of)
+    parts: EpisodeParts,
+    scenario: Scenario,
+    workspace: Workspace,
+    journal: Journal,
+    stack: ExitStack,
+    durable: DurableEpisode | None,
+) -> tuple[ControlPlane, Fingerprinter, StateDigest]:
+    """E7: the fixture made anew, or put back and held against what it was; its plane, and its first state."""
+    bound = None if durable is None else durable.bound
+    if durable is not None and bound is not None:
+        durable.put_back(workspace.root, bound)
+    else:
+        populate(workspace, scenario.workspace)
+    plane = parts.open_plane(workspace)
+    stack.callback(plane.close)
+    _prepare(scenario, plane, journal, workspace)
+    fingerprinter = Fingerprinter(Placeholders(workspace).hide)
+    baseline = fingerprinter.take(workspace.root)
+    if bound is not None and baseline.digest != bound:
+        raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")
+    if durable is not None and bound is None:
+        durable.keep_state(workspace.root, baseline.digest)
+    return plane, fingerprinter, baseline
+
+
+def _bounds(parts: EpisodeParts, journal: Journal, durable: DurableEpisode | None) -> Bounds:
+    """E6: the deadline of an episode is set when it is first opened."""
+    deadline_s = parts.job.loaded.scenario.limits.deadline_s
+    left = deadline_s if durable is None else durable.left(deadline_s, parts.clock.now())
+    if left <= 0:
+        raise OpeningRefusedError("deadline_passed_before_start", "its time was over while nobody drove it")
+    return Bounds(parts.cancelled, parts.clock, left, asleep=lambda: journal.ahead is not None)
+
+
+def _parts(parts: EpisodeParts) -> dict[str, Digest]:
+    """The digests of what is frozen, by the name that a person gives it."""
+    job = parts.job
+    said = job.loaded.scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
+    frozen: dict[str, JsonValue] = {"tools" if name == "tool" else name: value for name, value in said.items()}
+    frozen["scenario"] = job.loaded.digest
+    frozen["actor"] = job.actor.identity.digest
+    frozen["control_plane"] = job.plane.model_dump(mode="json")
+    frozen["classifier"] = CLASSIFIER_VERSION
+    return {name: digest_json(value) for name, value in frozen.items()}
+
+
+def _same_definition(journal: Journal, now: Opened) -> None:
+    """E5: what is frozen is what was frozen, compared before anything is written; the part is named."""
+    before = journal.ahead
+    if not isinstance(before, Opened) or before == now:
+        return
+    names = [name for name in now.parts if now.parts[name] != before.parts.get(name)]
+    named = next(iter(names), "definition")
+    raise OpeningRefusedError("definition_mismatch", f"{named} changed since it was opened", detail=named)
 
 
 def _texts(world: World) -> list[str]:
@@ -167,6 +231,10 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspac
         operation = f"prepare:{number + 1}"
         journal.append(OpPlanned(operation=operation, purpose="preparation", digest=digest_text("\0".join(step.plane))))
         journal.append(OpStarted(operation=operation, attempt=1))
+        before = journal.ahead
+        if isinstance(before, OpReceipt) and before.status == "succeeded":
+            journal.append(before)  # what it did is in the workspace that was put back
+            continue
         done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
         ok = done.exit_code == 0 and not done.timed_out
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
@@ -181,17 +249,37 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspac
 
 def _value_call(world: World, args: tuple[str, ...]) -> Completed:
     """A control-plane call that computes a late value: an operation like any other."""
-    operation = f"value:{world.plane_calls + 1}"
+    world.value_calls += 1
+    operation = f"value:{world.value_calls}"
     digest = digest_text(world.placeholders.hide("\0".join(args)))
     world.record(OpPlanned(operation=operation, purpose="value", digest=digest))
     world.record(OpStarted(operation=operation, attempt=1))
-    done = world.invoke_plane(args)
-    world.record(OpReceipt(operation=operation, attempt=1, status="succeeded" if done.exit_code == 0 else "failed"))
-    world.observe_changes("control_plane")
-    lacking = None if done.exit_code == 0 else world.lacking()
-    if lacking is not None:
-        raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
+    kept = world.past(operation)
+    if kept is not None:
+        done = _completed(kept)
+        world.flag("replayed_operations")
+        world.observe_changes("control_plane")
+    else:
+        done = world.invoke_plane(args)
+        world.observe_changes("control_plane")
+        lacking = None if done.exit_code == 0 else world.lacking()
+        if lacking is not None:
+            raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
+    status: Literal["succeeded", "failed"] = "succeeded" if done.exit_code == 0 else "failed"
+    world.record(OpReceipt(operation=operation, attempt=1, status=status, spool=world.keep_result(_plain(done))))
     return done
+
+
+def _plain(done: Completed) -> JsonValue:
+    plain = done.model_dump(exclude={"stdout", "stderr"})
+    streams = {"stdout": done.stdout, "stderr": done.stderr}
+    return {**plain, **{name: base64.b64encode(data).decode("ascii") for name, data in streams.items()}}
+
+
+def _completed(kept: JsonValue) -> Completed:
+    fields = dict(kept) if isinstance(kept, dict) else {}
+    streams = {name: base64.b64decode(str(fields[name])) for name in ("stdout", "stderr")}
+    return Completed.model_validate({**fields, **streams})
 
 
 def _deliver(world: World, name: str, text: str) -> None:

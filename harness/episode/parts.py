@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.episode.durable import DurablePlace
 from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
 from harness.schema.run import EpisodeJob
 from harness.workspace import Workspace
@@ -23,7 +24,8 @@ class EpisodeParts:
     ``open_plane`` opens the control plane on the workspace; ``executor`` runs bounded reads; ``cancelled`` may be
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
-    system's temporary directory); ``witness`` records the episode or compares it with a recording.
+    system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
+    where it is kept on disk (None: in memory only).
     """
 
     job: EpisodeJob
@@ -36,3 +38,4 @@ class EpisodeParts:
     host_denied: frozenset[str] = frozenset()
     temporary: Path | None = None
     witness: Witness | None = None
+    durable: DurablePlace | None = None

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
+from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
-from harness.errors import MachineError
-from harness.journal import EpisodeState, Journal, MemorySpool
+from harness.errors import MachineError, OpeningRefusedError
+from harness.journal import EpisodeState, Journal, Spool
 from harness.ports import ControlPlane
 from harness.rules import RuleState
+from harness.schema.base import Digest, JsonValue
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
-from harness.schema.record import Payload
+from harness.schema.record import OpReceipt, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow
 from harness.schema.scenario import CommandTool, Scenario
@@ -37,7 +40,7 @@ class World:
 
     parts: EpisodeParts
     journal: Journal
-    spool: MemorySpool
+    spool: Spool
     bounds: Bounds
     scenario: Scenario
     workspace: Workspace
@@ -57,7 +60,10 @@ class World:
     drifts: list[Drift] = field(default_factory=list)
     writers: dict[str, str] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
+    durable: DurableEpisode | None = None
+    flags: list[str] = field(default_factory=list)
     problem: str | None = None
+    value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
 
@@ -97,9 +103,43 @@ class World:
     def observe_changes(self, by: str) -> None:
         """Measure the workspace again and note who changed what since the last look."""
         now = self.fingerprinter.take(self.workspace.root)
+        if self.durable is not None and now.digest != self.latest.digest:
+            self.durable.keep_state(self.workspace.root, now.digest)
         for change in diff(self.latest, now):
             self.writers[change.path] = by
         self.latest = now
+
+    def past(self, operation: str) -> JsonValue:
+        """What an operation came to before this driver, the workspace as it was then; None where it is not known.
+
+        Raises OpeningRefusedError where the journal tells of it and its result is not kept.
+        """
+        ahead = self.journal.ahead
+        if not isinstance(ahead, OpReceipt) or ahead.operation != operation or ahead.spool is None:
+            return None
+        try:
+            kept: dict[str, JsonValue] = json.loads(self.spool.get(ahead.spool))
+        except KeyError as error:
+            problem = "a result that it tells of is not kept"
+            raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
+        state = str(kept["state"])
+        if self.durable is not None and state != self.latest.digest:
+            self.durable.put_back(self.workspace.root, state)
+        return kept["value"]
+
+    def keep_result(self, value: JsonValue) -> Digest:
+        """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
+        kept: JsonValue = {"state": self.latest.digest, "value": value}
+        return self.spool.put(json.dumps(kept, sort_keys=True).encode("ascii"))
+
+    def flag(self, name: str) -> None:
+        """Note once for the run log what a resumed driver did."""
+        if name not in self.flags:
+            self.flags.append(name)
+
+    def was_cut_off(self) -> bool:
+        """Whether an operation that was just recorded as started was started by a driver that was killed in it."""
+        return self.journal.took_last and self.journal.ahead is None
 
     def file_text(self, path: str) -> str | None:
         """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""

@@ -1,8 +1,23 @@
 """The only state of an episode: append-only records, and the fold that reads them."""
 
 from harness.journal.chain import Journal, verify
+from harness.journal.file import JournalFile
 from harness.journal.fold import apply, fold
-from harness.journal.spool import MemorySpool
+from harness.journal.lease import Lease
+from harness.journal.spool import DiskSpool, MemorySpool, Spool
 from harness.journal.state import EpisodeState, Operation, StepState
 
-__all__ = ["EpisodeState", "Journal", "MemorySpool", "Operation", "StepState", "apply", "fold", "verify"]
+__all__ = [
+    "DiskSpool",
+    "EpisodeState",
+    "Journal",
+    "JournalFile",
+    "Lease",
+    "MemorySpool",
+    "Operation",
+    "Spool",
+    "StepState",
+    "apply",
+    "fold",
+    "verify",
+]

@@ -48,6 +48,8 @@ class Journal:
         self._dropped: list[str] = []
         self._stored = deque(stored)
         self._keep = keep
+        self._is_resumed = bool(stored)
+        self._took_last = False
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -63,6 +65,11 @@ class Journal:
     def dropped(self) -> tuple[str, ...]:
         """A line for each observer that raised: at which record, and what kind of error; nothing that it said."""
         return tuple(self._dropped)
+
+    @property
+    def took_last(self) -> bool:
+        """Whether the last record was a stored one: what it started may have been cut off by a kill."""
+        return self._took_last
 
     @property
     def ahead(self) -> Payload | None:
@@ -82,7 +89,14 @@ class Journal:
                 problem = f"record {record.seq} is not what the episode does now"
                 raise OpeningRefusedError("journal_integrity_mismatch", problem)
             self._take(record)
+            self._took_last = True
             return record
+        if self._is_resumed:
+            self._is_resumed = False
+            self._write(Resumed(credited_s=0.0))
+        return self._write(payload)
+
+    def _write(self, payload: Payload) -> Record:
         previous = self._records[-1].digest if self._records else START
         record = Record(
             seq=len(self._records) + 1,
@@ -93,6 +107,7 @@ class Journal:
         if self._keep is not None:
             self._keep(record)
         self._take(record)
+        self._took_last = False
         self._show(record)
         return record
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.errors import OpeningRefusedError
+from harness.errors import OpeningRefusedError, StorageError
 from harness.journal.chain import verify
 from harness.schema.record import (
     Closed,
@@ -51,6 +51,7 @@ class JournalFile:
         self._descriptor = _open(path)
         try:
             data = _whole(self._descriptor)
+            self.records: tuple[Record, ...]
             self.records, self._end = _read(data)
         except BaseException:
             self.close()
@@ -58,22 +59,29 @@ class JournalFile:
         self._torn = len(data) > self._end
 
     def write(self, record: Record) -> None:
-        """Append one record; synced where its kind is a boundary. Raises OSError, and then nothing was added."""
+        """Append one record; synced where its kind is a boundary. Raises StorageError, and then nothing was added."""
         text = record.model_dump_json() + "\n"
         data = text.encode("utf-8") if self._end else _header() + text.encode("utf-8")
-        if self._torn:
-            os.ftruncate(self._descriptor, self._end)
-            self._torn = False
         try:
+            if self._torn:
+                os.ftruncate(self._descriptor, self._end)
+                self._torn = False
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
             if self._sync and isinstance(record.payload, SYNCED):
                 os.fdatasync(self._descriptor)
             self._end += len(data)
-        except BaseException:
+        except BaseException as error:
             self._torn = True  # whatever of it is there is cut off before anything follows
+            if isinstance(error, OSError):
+                raise StorageError("the journal", error) from error
             raise
+
+    def start_anew(self) -> None:
+        """Forget all records, those on disk too. Raises OSError."""
+        os.ftruncate(self._descriptor, 0)
+        self.records, self._end, self._torn = (), 0, False
 
     def close(self) -> None:
         """Release the file; idempotent."""

@@ -120,7 +120,7 @@ def _operation(
             changed = replace(known, status="parked")
         case OpStarted():
             changed = replace(known, status="started", attempt=payload.attempt)
-            dispatched = 1
+            dispatched = int(known.attempt == 0)  # a call that is made again after a kill was reserved before it
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
         case OpUnknown():

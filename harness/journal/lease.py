@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["BEAT_S", "LEASE_S", "Lease"]
 
 #: Seconds that a lease holds, and after which it is renewed (runner specification E2).
-LEASE_S, BEAT_S = 300.0, 60.0
+LEASE_S = 300.0
+BEAT_S = 60.0
 
 _NAME, _LOCK = "lease.json", "lease.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

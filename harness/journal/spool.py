@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
 __all__ = ["DiskSpool", "MemorySpool", "Spool"]
@@ -28,8 +29,8 @@ class Spool(Protocol):
     def reply(self, operation: str, attempt: int) -> bytes | None:
         """The whole answer to an attempt, None where there is none or only a part of one."""
 
-    def purge(self) -> None:
-        """Forget everything."""
+    def purge(self, keep: Digest | None = None) -> None:
+        """Forget everything but what ``keep`` names."""
 
 
 class MemorySpool:
@@ -61,9 +62,9 @@ class MemorySpool:
         """The answer to an attempt."""
         return self._replies.get((operation, attempt))
 
-    def purge(self) -> None:
-        """Forget everything."""
-        self._texts.clear()
+    def purge(self, keep: Digest | None = None) -> None:
+        """Forget everything but what ``keep`` names."""
+        self._texts = {name: data for name, data in self._texts.items() if name == keep}
         self._replies.clear()
 
 
@@ -86,7 +87,7 @@ class DiskSpool:
         return f"<DiskSpool: {self._folder}>"
 
     def put(self, data: bytes) -> Digest:
-        """Keep bytes; returns the digest to name them by. Raises OSError."""
+        """Keep bytes; returns the digest to name them by. Raises StorageError."""
         name = digest_bytes(data)
         path = self._path(name)
         if not path.exists():
@@ -104,12 +105,10 @@ class DiskSpool:
         return data
 
     def put_reply(self, operation: str, attempt: int, data: bytes) -> Digest:
-        """Keep an answer under its attempt only: ``get`` does not find it. Raises OSError."""
+        """Keep an answer under its attempt only: ``get`` does not find it. Raises StorageError."""
         name = digest_bytes(data)
         head = _MARK + f"{len(data)} {name}\n".encode("ascii")
         self._write(self._reply_path(operation, attempt), head + data)
-        if self._sync:
-            _sync_folder(self._folder)
         return name
 
     def reply(self, operation: str, attempt: int) -> bytes | None:
@@ -123,12 +122,17 @@ class DiskSpool:
         is_whole = head.startswith(_MARK) and told == [b"%d" % len(data), digest_bytes(data).encode("ascii")]
         return data if is_whole else None
 
-    def purge(self) -> None:
-        """Remove every file and the folder; what cannot be removed stays for the next purge."""
+    def purge(self, keep: Digest | None = None) -> None:
+        """Remove every file but that of ``keep``, and the folder where nothing is kept.
+
+        What cannot be removed stays for the next purge.
+        """
+        kept = None if keep is None else self._path(keep).name
         with suppress(OSError):
             for entry in os.scandir(self._folder):
-                with suppress(OSError):
-                    Path(entry.path).unlink()
+                if entry.name != kept:
+                    with suppress(OSError):
+                        Path(entry.path).unlink()
             self._folder.rmdir()
 
     def _path(self, name: Digest) -> Path:
@@ -141,18 +145,23 @@ class DiskSpool:
         return self._folder / f"{operation.replace('/', '.')}.{attempt}.reply"
 
     def _write(self, path: Path, data: bytes) -> None:
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        beside = path.with_name(f".{path.name}.part")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            beside = path.with_name(f".{path.name}.part")
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                if self._sync:
+                    os.fdatasync(descriptor)
+            finally:
+                os.close(descriptor)
+            beside.replace(path)
             if self._sync:
-                os.fdatasync(descriptor)
-        finally:
-            os.close(descriptor)
-        beside.replace(path)
+                _sync_folder(self._folder)
+        except OSError as error:
+            raise StorageError("a text of the episode", error) from error
 
 
 def _sync_folder(folder: Path) -> None:

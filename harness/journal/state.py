@@ -49,7 +49,8 @@ class StepState:
 class EpisodeState:
     """The fold of an episode's records.
 
-    ``model_turns`` are dispatched main attempts (one provably not sent gives its turn back); ``tool_calls`` are the
+    ``model_turns`` are dispatched main operations (one provably not sent gives its turn back, one that is made again
+    after a kill takes no second); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
     run.
     """

@@ -51,7 +51,7 @@ Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparatio
 
 
 class Opened(Frozen):
-    """The definition is frozen."""
+    """The definition is frozen. ``parts`` are the digests of what it consists of, by name."""
 
     kind: Literal["opened"] = "opened"
     version: Literal[1] = 1
@@ -60,6 +60,7 @@ class Opened(Frozen):
     actor: Digest
     trial: int
     attempt: int
+    parts: dict[str, Digest] = {}
 
 
 class FixtureBound(Frozen):
@@ -151,11 +152,12 @@ class OpUnknown(Frozen):
 
 
 class OpNotSent(Frozen):
-    """A model call that provably never left the process."""
+    """A model call that provably never left the process; ``detail`` is the category of what stopped it."""
 
     kind: Literal["op_not_sent"] = "op_not_sent"
     operation: str
     attempt: int
+    detail: str | None = None
 
 
 class Decided(Frozen):

@@ -71,6 +71,8 @@ class RunLogEntry(Frozen):
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
+    ``recovery`` says what a driver did that went on with a killed one's episode: ``replayed_operations`` (it took over
+    what was done), ``duplicate_risk`` (it made a call again that may have been paid for).
     ``plane_calls`` counts calls of the control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls
     repeated cold.
     """
@@ -87,6 +89,7 @@ class RunLogEntry(Frozen):
     problem: str | None = None
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
+    recovery: tuple[str, ...] = ()
 
 
 class EpisodeResult(Frozen):

@@ -4,6 +4,7 @@ from harness.workspace.fingerprint import Fingerprinter, diff, take
 from harness.workspace.git_reading import NAMES_OF_FILTERS, git_environment, kept_outside
 from harness.workspace.placeholders import Placeholders
 from harness.workspace.populate import populate
+from harness.workspace.removal import remove_tree
 from harness.workspace.reservation import Workspace, reserve, sweep
 from harness.workspace.snapshot import restore, save
 from harness.workspace.surroundings import shortage
@@ -17,6 +18,7 @@ __all__ = [
     "git_environment",
     "kept_outside",
     "populate",
+    "remove_tree",
     "reserve",
     "restore",
     "save",

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness import catalog
 from harness.clock import FakeClock
 from harness.episode import EpisodeParts, run
+from harness.episode.durable import DurablePlace
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
 from harness.ports import Actor, ControlPlane, Executor, TurnContext, Witness
@@ -106,6 +107,7 @@ class ToyPlane:
     says: Answer
     calls: list[tuple[str, ...]] = field(default_factory=list)
     identity: PlaneIdentity = IDENTITY
+    confined_to_fixture: bool = True
 
     def invoke(self, args: Sequence[str], *, timeout_s: float, output_bytes: int) -> Completed:
         """One call."""
@@ -207,6 +209,7 @@ class Stage:
         journal: Journal | None = None,
         spool: MemorySpool | None = None,
         witness: Witness | None = None,
+        durable: DurablePlace | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -238,6 +241,7 @@ class Stage:
             host_denied=host_denied,
             temporary=self.temporary,
             witness=witness,
+            durable=durable,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

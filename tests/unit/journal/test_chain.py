@@ -90,10 +90,16 @@ def test_a_stored_journal_is_taken_again_and_then_written_on() -> None:
     kept: list[Record] = []
     journal = Journal(stored=records[:2], keep=kept.append)
     assert journal.ahead == records[0].payload
-    assert [journal.append(record.payload) for record in records] == list(records)
-    assert journal.ahead is None
-    assert kept == [records[2]]
-    assert journal.state == fold(records)
+    taken = [journal.append(record.payload) for record in records[:2]]
+    assert (taken, journal.took_last, kept) == (list(records[:2]), True, [])
+    journal.append(records[2].payload)
+    assert [record.payload for record in kept] == [Resumed(credited_s=0.0), records[2].payload]
+    assert not journal.took_last
+    assert verify(journal.records) is None
+    again = Journal(stored=journal.records)
+    for record in records:
+        again.append(record.payload)
+    assert (again.ahead, again.records, again.state) == (None, journal.records, journal.state)
 
 
 def test_what_came_from_outside_is_passed_over_and_counts() -> None:

@@ -1,0 +1,133 @@
+"""An episode on disk: what its driver needs to go on with it after it was killed.
+
+In a private folder (0700) lie the journal, the spool of raw texts, a lease, the place of the workspace, and the
+workspace as it was bound and after each operation that changed it. Whoever opens the folder again runs the episode
+from its start: what the journal and the spool already tell is taken from there, and the workspace is put back step by
+step, so that nothing is asked, paid or done twice, and every decision is made again from what it was made from.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from tarfile import TarError
+
+from harness.errors import OpeningRefusedError, StorageError
+from harness.journal import DiskSpool, Journal, JournalFile, Lease
+from harness.ports import Clock
+from harness.schema.base import Digest
+from harness.schema.record import FixtureBound, Record
+from harness.workspace import remove_tree, restore, save
+
+__all__ = ["DurableEpisode", "DurablePlace"]
+
+_JOURNAL, _SPOOL, _STATES, _PLACE = "journal.jsonl", "spool", "states", "place.json"
+
+
+@dataclass(frozen=True, slots=True)
+class DurablePlace:
+    """Where an episode is kept. ``token`` names this driver and nobody else; ``sync`` survives a power cut too."""
+
+    folder: Path
+    token: str
+    sync: bool = True
+
+
+class DurableEpisode:
+    """An opened folder; close it in any case.
+
+    ``journal`` holds the stored records, ``spool`` the texts. ``opened_at`` is when the episode was first opened,
+    ``workspace`` the name its workspace had then (None: there is none to go on with).
+
+    Raises OpeningRefusedError where another driver is at it, or where what is there cannot be gone on with.
+    """
+
+    def __init__(self, place: DurablePlace, clock: Clock) -> None:
+        self._folder, self._sync = place.folder, place.sync
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise OpeningRefusedError("setup_rejected", f"the episode's folder: {error.strerror}") from error
+        self._lease = Lease(self._folder, clock, place.token)
+        try:
+            self._file = JournalFile(self._folder / _JOURNAL, sync=place.sync)
+        except BaseException:
+            self._lease.release()
+            raise
+        stored = self._file.records
+        if not any(isinstance(record.payload, FixtureBound) for record in stored):
+            self._file.start_anew()  # nothing was done yet that outlived its driver
+            stored = ()
+        self.journal = Journal(stored=stored, keep=self._keep)
+        self.stored = stored
+        self.spool = DiskSpool(self._folder / _SPOOL, sync=place.sync)
+        self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
+
+    @property
+    def bound(self) -> Digest | None:
+        """The state of the workspace that the stored journal starts from; None where nothing is stored."""
+        bound = (record.payload for record in self.stored if isinstance(record.payload, FixtureBound))
+        return next((payload.fingerprint for payload in bound), None)
+
+    def left(self, deadline_s: float, now: datetime) -> float:
+        """Seconds until the deadline that was set when the episode was first opened; time in between counts."""
+        return (self.opened_at + timedelta(seconds=deadline_s) - now).total_seconds()
+
+    def settle_in(self, workspace: str) -> None:
+        """Remember where the workspace lies, before anything is made in it. Raises StorageError."""
+        text = json.dumps({"workspace": workspace, "opened_at": self.opened_at.isoformat()})
+        beside = self._folder / f".{_PLACE}.part"
+        try:
+            beside.touch(mode=0o600)
+            beside.write_text(text, "utf-8")
+            beside.replace(self._folder / _PLACE)
+            (self._folder / _STATES).mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StorageError("the place of the workspace", error) from error
+
+    def keep_state(self, root: Path, state: Digest) -> None:
+        """Keep the workspace as it is now, under the digest of its state. Raises StorageError."""
+        path = self._state(state)
+        if path.exists():
+            return
+        try:
+            save(root, path)
+        except OSError as error:
+            raise StorageError("the state of the workspace", error) from error
+
+    def put_back(self, root: Path, state: Digest) -> None:
+        """Make the workspace what it was in a kept state. Raises OpeningRefusedError where it is not kept."""
+        try:
+            restore(root, self._state(state))
+        except (OSError, TarError) as error:
+            raise OpeningRefusedError("fixture_mismatch", "a state of the workspace is not kept") from error
+
+    def finish(self, receipt: Digest) -> None:
+        """The episode is over: texts and states go, the receipt stays."""
+        self.spool.purge(keep=receipt)
+        remove_tree(self._folder / _STATES)
+        (self._folder / _PLACE).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Give the folder back; idempotent."""
+        self._file.close()
+        self._lease.release()
+
+    def _keep(self, record: Record) -> None:
+        with self._lease.held():
+            self._file.write(record)
+
+    def _state(self, state: Digest) -> Path:
+        return self._folder / _STATES / f"{state.removeprefix('sha256:')}.tar"
+
+    def _place(self, clock: Clock) -> tuple[str | None, datetime]:
+        try:
+            said = json.loads((self._folder / _PLACE).read_bytes())
+            return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
+        except FileNotFoundError:
+            return None, clock.now()  # it was finished
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            self.close()
+            raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error

@@ -1,0 +1,134 @@
+"""C12 of a call: run it, or take what it came to before; and the endings of what could not be run to its end."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+from harness.episode.execute import answer_clock, run_call, run_reads
+from harness.episode.hands import CallInHand, CallStop
+from harness.episode.world import World
+from harness.errors import ControlPlaneError, MachineError
+from harness.schema.command import ParsedCommand
+from harness.schema.observation import Observation
+from harness.schema.outcome import Outcome
+from harness.schema.record import OpUnknown
+from harness.schema.rules import KindSpec
+
+__all__ = ["not_run", "perform"]
+
+#: Signals that no program sends itself by a fault of its own: out of memory, a limit of time or size, a person.
+_FROM_OUTSIDE = frozenset(
+    (signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+)
+
+
+def perform(world: World, hand: CallInHand) -> CallStop | None:
+    """C12: run it under its bounds; a control plane that cannot be run at all is nobody's answer.
+
+    A program that failed where the machine lacks something is judged by nobody: the want is measured, so nothing that
+    a program prints can feign it.
+    """
+    parsed, kind = hand.parsed, hand.kind
+    if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
+        raise AssertionError(hand.operation)
+    by = "control_plane" if kind.is_call and parsed.call is not None else "tool"
+    done = _done_before(world, hand, by)
+    if done is not None:
+        return done if isinstance(done, CallStop) else None
+    if world.was_cut_off() and by == "control_plane" and not world.plane.confined_to_fixture:
+        return _hung(world, hand, "interrupted")
+    try:
+        hand.observation = _observed(world, hand, parsed, kind)
+    except MachineError as error:
+        return not_run(world, hand, "environment", str(error))
+    except ControlPlaneError as error:
+        return not_run(world, hand, "control_plane" if by == "control_plane" else "environment", str(error))
+    return _proves_nothing(world, hand, hand.observation, by)
+
+
+def _observed(world: World, hand: CallInHand, parsed: ParsedCommand, kind: KindSpec) -> Observation:
+    """Run what the call was read as. Raises MachineError or ControlPlaneError."""
+    if kind.is_call and parsed.call is not None:
+        return run_call(world, parsed.call)
+    if kind.read == "clock" and parsed.clock is not None:
+        return answer_clock(parsed.clock, world.scenario.tool[hand.call.name].clock)
+    if parsed.reads is not None:
+        return run_reads(world, parsed.reads)
+    return Observation(ran=False, ok=False, text="", refused="not_executable")
+
+
+def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) -> CallStop | None:
+    """The ending of a call that the machine, a signal or a bound cut off; None where it can be judged."""
+    if not seen.ran:
+        return None
+    world.observe_changes(by)
+    lacking = None if seen.ok else world.lacking()
+    if lacking is not None:
+        return not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
+    if by == "control_plane" and seen.exit_code is None and not seen.timed_out:
+        return not_run(world, hand, *_killed(seen.signal))
+    if not seen.timed_out:
+        return None
+    return _overdue(world, hand) or (_hung(world, hand, "timeout") if by == "control_plane" else None)
+
+
+def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observation | None:
+    """What the call came to before the driver was killed; None where it is to be run now."""
+    ahead = world.journal.ahead
+    if isinstance(ahead, OpUnknown) and ahead.operation == hand.operation:
+        if ahead.detail in {"timeout", "interrupted"}:
+            return _hung(world, hand, ahead.detail)
+        if ahead.detail == "deadline":
+            return _ended_by_deadline(world, hand)
+        return not_run(world, hand, ahead.detail, "it could not be run before the driver was killed")
+    kept = world.past(hand.operation)
+    if kept is None:
+        return None
+    hand.observation = Observation.model_validate_json(json.dumps(kept))
+    world.flag("replayed_operations")
+    if hand.observation.ran:
+        world.observe_changes(by)
+    return hand.observation
+
+
+def _killed(number: int | None) -> tuple[str, str]:
+    """Who ended a control plane that died of a signal, and the line for it."""
+    if number in _FROM_OUTSIDE:
+        return "environment", f"the machine or somebody on it ended the control plane (signal {number})"
+    return "control_plane", f"the control plane died of signal {number}"
+
+
+def not_run(world: World, hand: CallInHand, detail: str, problem: str | None) -> CallStop:
+    """A control plane that crashed, or a machine that lacks a program: nobody's answer, and not the actor's fault.
+
+    Where we ended it ourselves because somebody asked us to stop, that is the ending.
+    """
+    world.problem = problem
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
+    ending = Outcome(status="failed", reason="tool_error", detail=detail)
+    return CallStop("error_terminal", "error: the tool could not be run", world.bounds.cancellation() or ending)
+
+
+def _overdue(world: World, hand: CallInHand) -> CallStop | None:
+    """A call that was cut off by the episode's own deadline proves nothing about the call."""
+    return None if world.bounds.passed() is None else _ended_by_deadline(world, hand)
+
+
+def _ended_by_deadline(world: World, hand: CallInHand) -> CallStop:
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="deadline"))
+    ending = Outcome(status="limit_exceeded", reason="duration", detail="deadline")
+    return CallStop("timeout", "[timed out]", ending)
+
+
+def _hung(world: World, hand: CallInHand, detail: str) -> CallStop:
+    """A control plane that did not answer in time, or whose caller was killed: nobody can tell what it did.
+
+    It is not the actor's fault.
+    """
+    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
+    return CallStop(
+        "timeout",
+        "[timed out]",
+        Outcome(status="suspended", reason="reconciliation_required", detail="tool_effect"),
+    )
