@@ -50,17 +50,15 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
     attempt = 1
     while True:
         known = _known(world, turn, attempt)
-        if known is None and attempt <= REPEATS and world.was_cut_off() and world.parts.actor.identity.kind == "live":
+        if known is None and world.was_cut_off() and world.parts.actor.identity.kind == "live":
             known = CallEnd(gave_up=_CUT_OFF)
         end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt)
         if end.reply is not None:
             _settle(world, turn, attempt, end.reply, seconds)
             return None
         ending = _unanswered(world, turn, attempt, end, seconds)
-        if end.gave_up != _CUT_OFF:
+        if end.gave_up != _CUT_OFF or attempt > REPEATS:
             return ending
-        if attempt > REPEATS:
-            return Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
         attempt += 1
         world.flag("duplicate_risk")
         world.record(OpStarted(operation=turn.operation, attempt=attempt))

@@ -12,7 +12,7 @@ from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import MachineError, OpeningRefusedError, SetupRejectedError
+from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, SetupRejectedError
 from harness.journal import Journal, Spool
 from harness.ports import ControlPlane
 from harness.scenario import bind
@@ -88,16 +88,7 @@ def open_world(
     job = parts.job
     raw = job.loaded.scenario
     bounds = _bounds(parts, journal, durable)
-    workspace = stack.enter_context(
-        reserve(
-            roots=raw.workspace.roots,
-            absent=raw.workspace.absent,
-            cwd=raw.workspace.cwd,
-            base=parts.temporary,
-            keep=job.options.keep_workspace,
-            name=None if durable is None else durable.workspace,
-        )
-    )
+    workspace = _reserved(parts, stack, None if durable is None else durable.workspace)
     if durable is not None:
         durable.settle_in(workspace.root.name)
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
@@ -140,6 +131,26 @@ def open_world(
         declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
         world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
     return world
+
+
+def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Workspace:
+    """A new place, or that of ``name``: texts of an earlier driver tell of it."""
+    spec = parts.job.loaded.scenario.workspace
+    try:
+        return stack.enter_context(
+            reserve(
+                roots=spec.roots,
+                absent=spec.absent,
+                cwd=spec.cwd,
+                base=parts.temporary,
+                keep=parts.job.options.keep_workspace,
+                name=name,
+            )
+        )
+    except EnvironmentProblem as error:
+        if name is None:
+            raise
+        raise OpeningRefusedError("setup_rejected", str(error)) from error
 
 
 def _built(  # noqa: PLR0917  (what a fixture is made of)

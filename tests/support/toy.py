@@ -194,6 +194,7 @@ class Stage:
     executor: Executor
     temporary: Path
     clock: FakeClock = field(default_factory=FakeClock)
+    confined: bool = True
 
     def play(
         self,
@@ -227,7 +228,7 @@ class Stage:
         def open_plane(workspace: Workspace) -> ControlPlane:
             if broken_plane:
                 raise ControlPlaneError("the plane cannot be started")
-            planes.append(ToyPlane(workspace, says))
+            planes.append(ToyPlane(workspace, says, confined_to_fixture=self.confined))
             return planes[-1]
 
         parts = EpisodeParts(

@@ -7,19 +7,21 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypedDict, TypeVar, Unpack
 
 import pytest
 from toy import Answer, Played, ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode.durable import DurableEpisode, DurablePlace
-from harness.journal import DiskSpool, JournalFile
+from harness.errors import StorageError
+from harness.journal import DiskSpool, JournalFile, Lease
+from harness.journal.lease import LEASE_S
 from harness.ports import TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
 from harness.schema.record import OpReceipt, Payload, Record, Resumed
-from harness.workspace import Workspace
+from harness.workspace import Workspace, save
 
 REPLIES = (
     said("Asking.", called("toy ask plane", id_="1")),
@@ -163,3 +165,172 @@ def test_killed_at_any_write_it_ends_with_the_same_receipt(
         assert len(driving.provider.asked) - 3 <= ("duplicate_risk" in flags), place
         if "duplicate_risk" not in flags:
             assert told(driving) == told(undisturbed), place
+
+
+@pytest.fixture
+def killed(driving: Driving, monkeypatch: pytest.MonkeyPatch) -> Driving:
+    """An episode whose first driver was killed in its second turn."""
+    with monkeypatch.context() as patch:
+        kill_at(patch, 40, after=True)
+        with pytest.raises(Killed):
+            driving.drive()
+    assert driving.provider.asked == [1, 2]
+    return driving
+
+
+class DriveOptions(TypedDict, total=False):
+    """What a driver may be given."""
+
+    change: dict[str, JsonValue]
+
+
+def refused(driving: Driving, reason: str, detail: str | None = None, **drive: Unpack[DriveOptions]) -> None:
+    """The next driver is refused for this reason: it asks nobody and leaves the journal as it is."""
+    before = (driving.folder / "journal.jsonl").read_bytes()
+    played = driving.drive(**drive)
+    outcome = played.receipt.outcome
+    assert (outcome.name, outcome.detail, played.receipt.verdict) == (f"rejected/{reason}", detail, "not_judged")
+    assert (driving.folder / "journal.jsonl").read_bytes() == before
+    assert driving.provider.asked == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"prompt": {"system": "Be long."}}, "prompt"),
+        ({"tool": {"exec": {"about": "Run two commands."}}}, "tools"),
+        ({"policy": {"denied": ["other"]}}, "policy"),
+        ({"limits": {"model_turns": 5}}, "limits"),
+    ],
+)
+def test_what_changed_since_is_refused_by_its_name(killed: Driving, change: dict[str, JsonValue], part: str) -> None:
+    refused(killed, "definition_mismatch", part, change=change)
+    assert killed.drive().receipt.verdict == "pass"
+
+
+def test_a_driver_beside_a_living_one_is_refused_and_harms_it_not(killed: Driving, stage: Stage) -> None:
+    lease = Lease(killed.folder, stage.clock, "living")
+    refused(killed, "lease_held")
+    lease.release()
+    assert killed.drive().receipt.verdict == "pass"
+
+
+def test_a_driver_that_lost_its_lease_appends_nothing(driving: Driving, stage: Stage) -> None:
+    taken: list[Lease] = []
+
+    def takes_over(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args != ("greet",) and not taken:
+            stage.clock.advance(LEASE_S + 1)
+            taken.append(Lease(driving.folder, stage.clock, "other"))
+        return writes(workspace, args)
+
+    played = driving.drive(says=takes_over, change={"limits": {"deadline_s": 900.0}})
+    assert (played.receipt.outcome.name, played.receipt.verdict) == ("rejected/lease_lost", "not_judged")
+    assert [record.payload.kind for record in driving.records()][-1] == "op_started"
+    taken[0].release()
+
+
+def test_a_flipped_byte_is_refused_and_a_torn_line_is_not(killed: Driving) -> None:
+    path = killed.folder / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"turn":1', b'"turn":2', 1))
+    refused(killed, "journal_integrity_mismatch")
+    path.write_bytes(whole + b'{"seq": 99, "payl')
+    assert killed.drive().receipt.verdict == "pass"
+    assert b'"payl"' not in path.read_bytes()
+
+
+def test_another_format_is_refused_as_that(killed: Driving) -> None:
+    path = killed.folder / "journal.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 99', 1))
+    refused(killed, "journal_version_unsupported")
+
+
+def test_a_kept_state_that_was_changed_is_refused(killed: Driving, tmp_path: Path) -> None:
+    (tmp_path / "strange").mkdir()
+    (tmp_path / "strange" / "file").write_text("x")
+    for kept in (killed.folder / "states").iterdir():
+        save(tmp_path / "strange", kept)
+    refused(killed, "fixture_mismatch")
+    for kept in (killed.folder / "states").iterdir():
+        kept.unlink()
+    refused(killed, "fixture_mismatch")
+
+
+def test_texts_that_are_gone_are_refused(killed: Driving) -> None:
+    for kept in (killed.folder / "spool").iterdir():
+        kept.unlink()
+    refused(killed, "journal_integrity_mismatch")
+
+
+def test_time_that_passes_while_nobody_drives_counts(killed: Driving, stage: Stage) -> None:
+    stage.clock.advance(61.0)
+    refused(killed, "deadline_passed_before_start")
+
+
+def test_where_somebody_took_its_place_it_waits_until_that_is_free(killed: Driving, tmp_path: Path) -> None:
+    place = json.loads((killed.folder / "place.json").read_text())["workspace"]
+    (tmp_path / place).mkdir(mode=0o700)
+    refused(killed, "setup_rejected")
+    (tmp_path / place).rmdir()
+    assert killed.drive().receipt.verdict == "pass"
+
+
+def test_a_call_of_a_plane_that_reaches_out_is_never_made_twice(driving: Driving, stage: Stage) -> None:
+    made: list[tuple[str, ...]] = []
+
+    def reaches_out(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        made.append(args)
+        if args != ("greet",):
+            raise Killed
+        return answer(workspace, args)
+
+    stage.confined = False
+    with pytest.raises(Killed):
+        driving.drive(says=reaches_out)
+    for _ in range(2):
+        played = driving.drive(says=reaches_out)
+        assert (played.receipt.outcome.name, played.receipt.verdict) == ("suspended/reconciliation_required", "pending")
+    assert len(made) == 2
+
+
+def test_a_call_that_was_cut_off_twice_is_not_made_a_third_time(
+    driving: Driving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(Provider, "actor", lambda self: ReplyActor([_dies(self)]))
+            with pytest.raises(Killed):
+                driving.drive()
+        assert len(driving.provider.asked) == number + 1
+    played = driving.drive()
+    assert (played.receipt.outcome.name, played.receipt.outcome.detail) == (
+        "suspended/reconciliation_required",
+        "model_call",
+    )
+    assert driving.provider.asked == [1, 1]
+
+
+def _dies(provider: Provider) -> Callable[[ModelRequest, TurnContext], Reply]:
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        provider.asked.append(context.turn)
+        raise Killed
+
+    return reply
+
+
+def test_a_full_disk_ends_the_episode_and_not_the_run(driving: Driving, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = JournalFile.write
+
+    def full(self: JournalFile, record: Record) -> None:
+        if record.seq > 20:
+            raise StorageError("the journal", OSError(28, "No space left on device"))
+        write(self, record)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JournalFile, "write", full)
+        played = driving.drive()
+    assert (played.receipt.outcome.name, played.receipt.cause) == ("failed/storage_error", "harness")
+    assert played.result.log.problem == "the journal cannot be written: No space left on device"
+    assert driving.drive().receipt.verdict == "pass"
+    assert driving.provider.asked == [1, 2, 3]
