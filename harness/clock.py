@@ -6,7 +6,7 @@ import secrets
 import time
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["FakeClock", "SystemClock", "new_run_id"]
+__all__ = ["FakeClock", "SystemClock", "new_run_id", "new_token"]
 
 
 class SystemClock:
@@ -44,3 +44,8 @@ class FakeClock:
 def new_run_id(moment: datetime) -> str:
     """UTC time and four hexadecimal digits: sorts by time, and two runs of one second differ."""
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+def new_token() -> str:
+    """32 hexadecimal digits that nobody else has."""
+    return secrets.token_hex(16)

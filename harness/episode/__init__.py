@@ -1,8 +1,9 @@
 """One run of one scenario: the only loop, and the order of its checks."""
 
+from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.world import World
 
-__all__ = ["CLASSIFIER_VERSION", "EpisodeParts", "World", "open_world", "run"]
+__all__ = ["CLASSIFIER_VERSION", "DurablePlace", "EpisodeParts", "World", "open_world", "run"]

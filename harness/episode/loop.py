@@ -25,8 +25,8 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Closed
-from harness.schema.run import EpisodeResult, RunLogEntry
+from harness.schema.record import Acknowledged, Closed, UsageRow
+from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
 __all__ = ["run"]
@@ -61,7 +61,7 @@ def run(
             started_at=started.isoformat(timespec="milliseconds"),
             seconds=parts.clock.monotonic() - began,
             executor=parts.job.options.executor,
-            attempts=tuple(world.attempts) if world else (),
+            attempts=tuple(world.attempts) if world else played.ledger,
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
             problem=played.problem or (world.problem if world else None),
@@ -80,6 +80,7 @@ class _Played:
     receipt: Receipt
     world: World | None = None
     problem: str | None = None
+    ledger: tuple[AttemptRow, ...] = ()
 
 
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
@@ -92,9 +93,9 @@ def _played(
     parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None
 ) -> _Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
-    acknowledged = (journal.state if durable is None else fold(durable.stored)).acknowledged
-    if acknowledged is not None:
-        return _Played(_stored(spool, acknowledged))
+    before = journal.state if durable is None else fold(durable.stored)
+    if before.acknowledged is not None:
+        return _Played(_stored(spool, before.acknowledged), ledger=tuple(map(_row, before.usage)))
     problem: str | None = None
     by_plane = False
     world: World | None = None
@@ -118,6 +119,12 @@ def _played(
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
+
+
+def _row(usage: UsageRow) -> AttemptRow:
+    """What the journal still tells of an attempt: what it cost, and not how long it took."""
+    operation, _, attempt = usage.row.rpartition(":attempt:")
+    return AttemptRow(operation=operation, attempt=int(attempt), status=usage.status, usage=usage.usage, seconds=0.0)
 
 
 def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:

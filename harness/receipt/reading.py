@@ -18,7 +18,7 @@ from harness.schema.base import Frozen, digest_bytes
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry, RunView
 
-__all__ = ["read_run"]
+__all__ = ["read_run", "results"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION = 1
@@ -52,6 +52,12 @@ def read_run(folder: Path) -> RunView:
         )
     log = tuple(_value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in _lines(folder / LOG))
     return RunView(manifest=manifest, receipts=tuple(_receipts(folder, manifest)), log=log)
+
+
+def results(folder: Path) -> tuple[EpisodeResult, ...]:
+    """The finished episodes of a run, whether it ended or not. Raises StoreError as ``read_run`` does."""
+    view = read_run(folder)
+    return tuple(EpisodeResult(receipt=receipt, log=log) for receipt, log in zip(view.receipts, view.log, strict=True))
 
 
 def _manifest(folder: Path) -> Manifest:

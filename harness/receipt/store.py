@@ -10,9 +10,10 @@ write. Everything passes the SecretGuard before it is written.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -55,25 +56,53 @@ class RunStore:
     was about to be written.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, guard: SecretGuard, *, sync: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        guard: SecretGuard,
+        *,
+        sync: bool = True,
+        finished: Sequence[tuple[int, EpisodeResult]] | None = None,
+    ) -> None:
+        """``finished``, with their places in the plan, make it go on with the run that is in the folder."""
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], _Kept] = {}
         self._size = 0
+        self._part = self._folder = -1
         text = _pretty(manifest)
         guard.check(text, MANIFEST)
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
         ]  # a name that is too long is told by whoever makes it
-        _claim(folder)
-        self._part = _open(folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
+        if finished is None:
+            _claim(folder)
+        self._folder = _sole(folder)
         try:
+            self._part = self._begin() if finished is None else self._go_on(finished)
             _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
         except BaseException:
             self.close()
-            with suppress(OSError):
-                (folder / PART).unlink()
+            if finished is None:
+                with suppress(OSError):
+                    (folder / PART).unlink()
             raise
+
+    def _begin(self) -> int:
+        return _open(self.folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
+
+    def _go_on(self, finished: Sequence[tuple[int, EpisodeResult]]) -> int:
+        """A part file of what is finished takes the place of whatever the earlier writer left."""
+        beside = self.folder / f".{PART}.part"
+        self._part = _open(beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+        for position, result in finished:
+            self.add(position, result)
+        try:
+            beside.replace(self.folder / PART)
+        except OSError as error:
+            raise _cannot_write(self.folder / PART, error) from error
+        return self._part
 
     def __enter__(self) -> Self:
         return self
@@ -161,9 +190,10 @@ class RunStore:
 
     def close(self) -> None:
         """Release the part file; idempotent. Without ``finish`` it stays, for ``read_run``."""
-        if self._part >= 0:
-            os.close(self._part)
-            self._part = -1
+        for descriptor in (self._part, self._folder):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._part = self._folder = -1
 
     def _read(self, at: int, size: int) -> bytes:
         return os.pread(self._part, size, at) + b"\n"
@@ -236,6 +266,20 @@ def _claim(folder: Path) -> None:
         raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
+
+
+def _sole(folder: Path) -> int:
+    """The folder, locked: a run that is killed leaves its part file, and a lock tells whether it still goes on."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise StoreError(f"{folder}: another run is writing here; give another folder") from error
+    return descriptor
 
 
 def _open(path: Path, flags: int) -> int:

@@ -23,6 +23,7 @@ __all__ = [
     "RedactedText",
     "Step",
     "TurnSummary",
+    "receipt_key",
 ]
 
 #: A text that may be shown to anyone. Only ``harness.redaction`` makes one.
@@ -133,6 +134,14 @@ class Receipt(Frozen):
     @property
     def key(self) -> str:
         """The join key of receipt and run log, one line."""
-        parts = (self.scenario, self.scenario_digest, self.actor.digest, self.plane.ref)
-        wheel = self.plane.wheel_sha256 or "-"
-        return "|".join((*parts, wheel, str(self.trial), str(self.attempt)))
+        return receipt_key(
+            self.scenario, self.scenario_digest, self.actor, self.plane, trial=self.trial, attempt=self.attempt
+        )
+
+
+def receipt_key(
+    scenario: str, scenario_digest: Digest, actor: ActorIdentity, plane: PlaneIdentity, *, trial: int, attempt: int
+) -> str:
+    """The key that the receipt of such an episode has: equal keys, equal questions."""
+    parts = (scenario, scenario_digest, actor.digest, plane.ref, plane.wheel_sha256 or "-", str(trial), str(attempt))
+    return "|".join(parts)

@@ -10,7 +10,7 @@ from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Receipt
+from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
@@ -50,6 +50,14 @@ class EpisodeJob(Frozen):
     trial: int = 1
     attempt: int = 1
     options: EpisodeOptions = EpisodeOptions()
+
+    @property
+    def key(self) -> str:
+        """The key of the receipt that it leaves."""
+        scenario = self.loaded.scenario.id
+        return receipt_key(
+            scenario, self.loaded.digest, self.actor.identity, self.plane, trial=self.trial, attempt=self.attempt
+        )
 
 
 class AttemptRow(Frozen):

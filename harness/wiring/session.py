@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
 from shutil import which
 from types import TracebackType
 from typing import Protocol, Self
 
 from harness import catalog, episode
-from harness.clock import SystemClock
-from harness.episode import EpisodeParts
+from harness.clock import SystemClock, new_token
+from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
 from harness.ports import Actor, Clock, Executor, Witness
 from harness.provision import InstalledPlane
@@ -26,7 +28,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
-from harness.workspace import Workspace
+from harness.workspace import Workspace, remove_tree
 
 __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
 
@@ -55,9 +57,9 @@ class Stoppable(Executor, Protocol):
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings, keeping: Keeping | None = None) -> None:
-        """``keeping`` records live episodes."""
-        self._place, self._keeping = place, keeping
+    def __init__(self, place: Settings, keeping: Keeping | None = None, episodes: Path | None = None) -> None:
+        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``."""
+        self._place, self._keeping, self._episodes = place, keeping, episodes
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -97,12 +99,28 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and self._keeping is not None:
+        if keeper is not None and result.log.recovery:
+            keeper.abandon()  # an earlier driver saw a part of the conversation
+        elif keeper is not None and self._keeping is not None:
             keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
         if shadow.counts is None:
             return result, trace
         counted = {"shadow_checks": shadow.counts.checks, "shadow_differences": shadow.counts.differences}
         return EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update=counted)), trace
+
+    def forget(self, job: EpisodeJob) -> None:
+        """The result of a job is kept elsewhere: what was needed to go on with it goes."""
+        place = self._durable(job)
+        if place is not None:
+            remove_tree(place.folder)
+            with suppress(OSError):
+                place.folder.parent.rmdir()
+
+    def _durable(self, job: EpisodeJob) -> DurablePlace | None:
+        """Where a live episode is kept: by its key, so that a changed one is another."""
+        if self._episodes is None or job.actor.identity.kind != "live":
+            return None
+        return DurablePlace(self._episodes / sha256(job.key.encode()).hexdigest()[:32], new_token())
 
     def seen(self, job: EpisodeJob) -> Seen:
         """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
@@ -136,6 +154,7 @@ class Session:
             clock=clock,
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
+            durable=self._durable(job),
         )
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:

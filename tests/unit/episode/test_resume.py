@@ -140,6 +140,8 @@ def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None
     first = driving.drive()
     again = driving.drive(change={"prompt": {"system": "Be long."}})
     assert again.receipt == first.receipt
+    bill = [(row.operation, row.status, row.usage) for row in first.result.log.attempts]
+    assert [(row.operation, row.status, row.usage) for row in again.result.log.attempts] == bill
     assert (driving.provider.asked, again.plane) == ([1, 2, 3], [])
 
 
