@@ -157,6 +157,7 @@ def test_with_a_warning_nothing_is_an_error(own: CommandLine) -> None:
     ).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_command_that_is_told_records_anew(own: CommandLine) -> None:
     edit(own, "deadline_s = 300.0", "deadline_s = 301.0")
     command = checked(own)[-1].partition(": ")[2]
