@@ -77,7 +77,8 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
         scenarios: list[JsonValue] = [report.model_dump(mode="json") for report in reports]
         told: list[JsonValue] = [*map(str, broken), *replayed.broken]
         document: dict[str, JsonValue] = {"scenarios": scenarios, "recordings": recordings}
-        say_json({**document, "strays": list(replayed.strays), "broken": told}, indent=2)
+        more: dict[str, JsonValue] = {"strays": list(replayed.strays), "broken": told, "to_do": list(replayed.commands)}
+        say_json({**document, **more}, indent=2)
     failed = ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
     unusable = ExitCode.BAD_INPUT if broken else ExitCode.PASSED
     return gravest((failed, replayed.exit_code, unusable))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
-from harness.cli.output import folded, note, say, say_json
+from harness.cli.output import folded, note, on_terminal, say, say_json, width
 from harness.cli.progress import progress
 from harness.errors import InputError
 from harness.schema.actor import ActorSpec
@@ -16,12 +15,13 @@ from harness.schema.check import RecordingReport
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
-from harness.suite import check_recording, refuse_twins
+from harness.suite import refuse_twins
 
 __all__ = ["Replayed", "check_recordings"]
 
 #: Survivors that are told one by one; the count is told anyway.
 _TOLD = 10
+_INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Replayed:
     reports: tuple[RecordingReport, ...]
     strays: tuple[str, ...]
     broken: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What records anew all that no longer fits, to be pasted."""
+        return recording.commands(report.again for report in self.reports if report.again is not None)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -66,7 +71,7 @@ def check_recordings(
                 loaded=one, actor=spec, plane=planes[one.scenario.plane], trial=spec.trial or 1, options=options
             )
             with progress(None):
-                report = _report(session, job, mutate=mutate)
+                report = _report(settings, session, job, mutate=mutate)
             reports.append(report)
             if form == "jsonl":
                 say_json(report.model_dump(mode="json"))
@@ -76,6 +81,8 @@ def check_recordings(
     orphans = recording.orphans(folder, wiring.scenarios(settings))
     halves = recording.halves_below(folder)
     if form == "text":
+        for line in Replayed(tuple(reports), ()).commands:
+            say(f"to record anew what is stale: {line}")
         for orphan in orphans:
             say(f"STRAY  {orphan}\n    to do: remove it, or give its scenario back")
         for half in halves:
@@ -98,24 +105,15 @@ def _readable(settings: wiring.Settings, one: LoadedScenario, broken: list[str])
             note(f"harness: {error}")
 
 
-def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
-    path = Path(job.actor.recording or "")
-    return check_recording(
-        path.name,
-        recording.load(path),
-        session.seen(job),
-        job,
-        sayable=wiring.sayable_in(job.loaded),
-        classifier_version=wiring.CLASSIFIER_VERSION,
-        mutate=mutate,
-    )
+def _report(settings: wiring.Settings, session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
+    return wiring.recording_report(settings, session, job, mutate=mutate)
 
 
 def _text(report: RecordingReport, *, mutate: bool) -> str:
     name = f"{report.scenario}  {report.recording}"
     if report.drifts:
-        told = [folded(line, "  ") for drift in report.drifts for line in recording.tell(drift)]
-        return "\n".join([f"STALE  {name}", *told])
+        told = recording.tell(report.drifts, width() - len(_INDENT) if on_terminal() else None)
+        return "\n".join([f"STALE  {name}", *(f"{_INDENT}{line}" for line in told)])
     if not mutate:
         return f"fits  {name}"
     noticed = report.mutations - len(report.survivors)

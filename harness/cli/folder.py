@@ -36,7 +36,9 @@ def planned(job: EpisodeJob) -> PlannedEpisode:
     )
 
 
-def starting_manifest(jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str) -> Manifest:
+def starting_manifest(
+    jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str, tolerate_stale: bool = False
+) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
     planes = {job.plane.ref: job.plane for job in jobs}
@@ -60,6 +62,7 @@ def starting_manifest(jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, ru
         plan=tuple(planned(job) for job in jobs),
         receipts=(),
         verdicts={},
+        stale="warn" if tolerate_stale else "fail",
     )
 
 

@@ -15,7 +15,7 @@ import click
 from harness.errors import EnvironmentProblem
 from harness.schema.base import JsonValue
 
-__all__ = ["colored", "folded", "note", "say", "say_json", "table", "width"]
+__all__ = ["colored", "folded", "note", "on_terminal", "say", "say_json", "table", "width"]
 
 #: Columns that a folded text has at least, however narrow the terminal is.
 _NARROWEST = 16
@@ -60,6 +60,11 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
+def on_terminal() -> bool:
+    """Whether a person reads standard output as it is printed."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def colored(environ: Mapping[str, str]) -> bool:
     """Whether standard output is a terminal that wants colour (``NO_COLOR``, ``TERM=dumb``)."""
     return (
@@ -70,7 +75,7 @@ def colored(environ: Mapping[str, str]) -> bool:
 def folded(text: str, indent: str = "") -> str:
     """Each line indented and folded at blanks to the terminal's width; not folded where no person reads."""
     lines = text.splitlines()
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not on_terminal():
         return "\n".join(f"{indent}{line}" for line in lines)
     room = max(width(), len(indent) + _NARROWEST)
     fold = textwrap.TextWrapper(

@@ -66,7 +66,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     clock = SystemClock()
     run_id = new_run_id(clock.now())
     folder = order.out or settings.cwd / "reports" / run_id
-    manifest = starting_manifest(jobs, order.options, run_id=run_id, created_at=timestamp(clock))
+    manifest = starting_manifest(
+        jobs, order.options, run_id=run_id, created_at=timestamp(clock), tolerate_stale=order.tolerate_stale
+    )
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)

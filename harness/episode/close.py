@@ -79,7 +79,7 @@ def _conclude(
 
 def _stale(drifts: Sequence[Drift], found: Sequence[tuple[int | None, RawFinding]]) -> Conclusion:
     """What no longer fits its recording proves nothing; the receipt says what changed."""
-    first = drifts[0].cause
+    first = drifts[0].stale
     cause: Cause = "control_plane" if first in {"plane_version", "plane_answer"} else "scenario"
     return Conclusion("not_judged", cause, f"stale_{first}", tuple(found))
 

@@ -51,6 +51,7 @@ class Keeper:
             volatile=scenario.call.volatile if scenario.call else (),
             provenance=self._provenance,
             classifier_version=self._classifier_version,
+            parts=self._job.loaded.parts or None,
         )
         return ()
 

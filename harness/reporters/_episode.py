@@ -5,27 +5,39 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from harness.reporters._console import indented, paper, whole, written_on
+from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import VERDICT_WORDS, Episode, episodes, plain
+from harness.reporters._rows import Episode, episodes, plain
 from harness.reporters._shape import shape
+from harness.reporters._stale import to_do
 from harness.schema.receipt import Receipt, Step
+from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
 
 __all__ = ["tell"]
 
 
-def tell(view: RunView, number: int, *, width: int, color: bool, recording: str, again: str | None) -> str:
+def tell(
+    view: RunView,
+    number: int,
+    *,
+    width: int,
+    color: bool,
+    recording: str,
+    again: str | None,
+    drifts: tuple[Drift, ...] = (),
+) -> str:
     """The episode with that number (from 1, in plan order) in ``width`` columns, without a final newline.
 
     ``recording`` says where what was said is kept, or why it is not; ``again`` is the command that shows it.
+    ``drifts`` are told instead of those of the receipt, which hold no words.
     """
     console = paper(width, color=color)
     row = episodes(view)[number - 1]
     receipt = row.receipt
     console.print(Text(plain(f"{number}. {receipt.scenario}, {row.actor}"), style="bold", overflow="fold"))
     _proof(console, row)
-    _findings(console, row)
+    _findings(console, row, drifts)
     _steps(console, receipt)
     _boundary(console, receipt)
     if row.log is not None:
@@ -50,7 +62,7 @@ def _proof(console: Console, row: Episode) -> None:
     counters = receipt.counters
     code = f": {receipt.failure_code}" if receipt.failure_code else ""
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
-    _fact(console, "what it proves", f"{VERDICT_WORDS[receipt.verdict]}{code}{cause}")
+    _fact(console, "what it proves", f"{row.word}{code}{cause}")
     _fact(console, "how it stopped", ending(receipt))
     _fact(console, "facts", ", ".join(receipt.facts) or "none")
     turns, calls = _count(counters.model_turns, "turn"), _count(counters.tool_calls, "call")
@@ -62,16 +74,19 @@ def _proof(console: Console, row: Episode) -> None:
     _fact(console, "control plane", receipt.plane.ref)
 
 
-def _findings(console: Console, row: Episode) -> None:
-    pieces = told(row)
+def _findings(console: Console, row: Episode, drifts: tuple[Drift, ...]) -> None:
+    pieces = told(row, drifts)
     if not pieces:
         return
     _head(console, "Findings")
     for piece in pieces:
         first, *rest = evidence(piece)
-        indented(console, first, 3)
+        unbroken(console, first, 3)
         for line in rest:
-            indented(console, line, 6)
+            unbroken(console, line, 6)
+    for line in to_do([row]):
+        indented(console, "to record anew:", 3)
+        whole(console, Text(f"      {plain(line)}"))
 
 
 def _steps(console: Console, receipt: Receipt) -> None:

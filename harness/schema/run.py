@@ -11,6 +11,7 @@ from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt
+from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
@@ -71,8 +72,8 @@ class RunLogEntry(Frozen):
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
-    ``plane_calls`` counts calls of the control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls
-    repeated cold.
+    ``again`` says how to record anew what was replayed and no longer fits. ``plane_calls`` counts calls of the
+    control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
     key: str
@@ -85,6 +86,7 @@ class RunLogEntry(Frozen):
     shadow_checks: int = 0
     shadow_differences: int = 0
     problem: str | None = None
+    again: RerecordSpec | None = None
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
 
@@ -133,7 +135,10 @@ class Enforcement(Frozen):
 
 
 class Manifest(Frozen):
-    """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done."""
+    """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
+
+    ``stale`` is what the run was told that a recording which no longer fits means.
+    """
 
     schema_version: Literal[1] = 1
     run_id: str
@@ -150,6 +155,7 @@ class Manifest(Frozen):
     plan: tuple[PlannedEpisode, ...]
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
+    stale: Literal["fail", "warn"] = "fail"
 
 
 class RunView(Frozen):

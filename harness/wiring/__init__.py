@@ -9,6 +9,7 @@ from harness.wiring._first_use import on_first_use
 if TYPE_CHECKING:
     from harness.wiring.actors import actor_specs, secret_guard
     from harness.wiring.classification import Classification, classifier
+    from harness.wiring.drifting import recording_report
     from harness.wiring.network import network_problem
     from harness.wiring.ordinary_keys import refuse_ordinary_keys
     from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         replayed_digest,
         sayable_in,
     )
+    from harness.wiring.rerecording import known_scrubber, rerecord_spec
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
 
@@ -38,15 +40,18 @@ __all__ = [
     "interrupted",
     "keeping",
     "kept_recording",
+    "known_scrubber",
     "load_scenario",
     "network_problem",
     "plane_identity",
     "recorded_paths",
     "recorded_specs",
     "recording_folders",
+    "recording_report",
     "refuse_ordinary_keys",
     "replayed_digest",
     "reporters",
+    "rerecord_spec",
     "run_episode",
     "sayable_in",
     "scenarios",
@@ -62,12 +67,14 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
+        "drifting": "recording_report",
         "network": "network_problem",
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_paths recorded_specs recording_folders"
         " replayed_digest sayable_in",
+        "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },

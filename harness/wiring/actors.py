@@ -18,7 +18,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.recordings import recorded_specs
 
-__all__ = ["Transports", "actor_specs", "open_actor", "secret_guard"]
+__all__ = ["CONFIG", "Transports", "actor_specs", "covered_by", "open_actor", "secret_guard"]
 
 #: The codec whose wire form scripted answers go through.
 SCRIPT_CODEC = "openai"
@@ -83,23 +83,23 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
     address = config.address_for(preset, base_url)
     settings = config.apply_settings(named.settings if named else GenerationSettings(), sets)
     config.check_settings(preset, settings)
-    covered: dict[str, JsonValue] = {
-        "provider": provider,
-        "model": model,
-        "address": address,
-        "settings": settings.model_dump(mode="json"),
-    }
     identity = ActorIdentity(
         ref=text if named else f"{provider}/{model}",
         kind="live",
         provider=provider,
         model=model,
         settings=settings,
-        digest=digest_json(covered),
+        digest=digest_json(covered_by(provider, model, address, settings)),
     )
     key_env = (named.key_env if named else None) or preset.key_env
     required = preset.key_required or (named is not None and named.key_env is not None)
     return ActorSpec(identity=identity, base_url=address, key_env=key_env, key_required=required)
+
+
+def covered_by(provider: str, model: str, address: str, settings: GenerationSettings) -> dict[str, JsonValue]:
+    """What the digest of a live actor is over."""
+    told: JsonValue = settings.model_dump(mode="json")
+    return {"provider": provider, "model": model, "address": address, "settings": told}
 
 
 def _key(place: Settings, spec: ActorSpec) -> str | None:

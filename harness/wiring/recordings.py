@@ -170,10 +170,7 @@ def replay(job: EpisodeJob, masks: Masks) -> tuple[Transport, Comparer, str]:
     """Transport, witness and base URL under which a recorded episode is replayed. Raises RecordingError."""
     kept = recording.load(Path(job.actor.recording or ""))
     words = sayable_in(job.loaded)
-    scenario = job.loaded.scenario
-    dress = Dress(
-        hide=masks.hide, show=masks.show, volatile=scenario.call.volatile if scenario.call else kept.header.volatile
-    )
+    dress = Dress(hide=masks.hide, show=masks.show, volatile=recording.volatile_of(kept, job))
     answering = ReplayTransport(kept, dress, sayable=words)
     transport: Transport = catalog.shared("providers", "http").HttpTransport(transport=answering)
     comparer = Comparer(kept, job, answering.replayer, sayable=words, classifier_version=CLASSIFIER_VERSION)

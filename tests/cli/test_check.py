@@ -113,6 +113,7 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
         "recordings": [],
         "strays": [],
         "broken": [],
+        "to_do": [],
     }
 
 
