@@ -1,9 +1,10 @@
 """What passed between an actor and its provider: recorded without secrets and places, replayed strictly."""
 
+from harness.recording.choosing import chosen
 from harness.recording.codec import dump, header_of, load, reseal
 from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts
 from harness.recording.exchanging import Dress
-from harness.recording.files import RecordingWriter, find, orphans, partials, recording_path, write
+from harness.recording.files import RecordingWriter, find, orphans, partials, prune, recording_path, write
 from harness.recording.interrupted import Half, halves, halves_below, remove, superfluous
 from harness.recording.keeping import Keeper
 from harness.recording.keys import answer_key, request_key, stable_body
@@ -22,6 +23,7 @@ __all__ = [
     "Replayer",
     "Seen",
     "answer_key",
+    "chosen",
     "differences",
     "drifts_of",
     "dump",
@@ -37,6 +39,7 @@ __all__ = [
     "nearest",
     "orphans",
     "partials",
+    "prune",
     "recording_path",
     "remove",
     "request_key",

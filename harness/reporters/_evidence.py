@@ -11,7 +11,7 @@ from harness.schema.receipt import Finding, Receipt
 from harness.schema.run import RunLogEntry
 from harness.schema.tool import ResultCode
 
-__all__ = ["Told", "ending", "evidence", "told"]
+__all__ = ["Told", "ending", "evidence", "told", "why"]
 
 _CHECK_WORDS = {
     "order": "a call that the rules refuse here",
@@ -74,6 +74,12 @@ def told(row: Episode) -> tuple[Told, ...]:
     # a finding that only says that the loop ended adds nothing to the ending itself
     found += [_told(receipt, finding) for finding in receipt.findings if finding.check != "outcome"]
     return (*found, *_turned_away(receipt))
+
+
+def why(receipt: Receipt, log: RunLogEntry) -> str:
+    """How an episode ended and all evidence of it, in one line."""
+    pieces = told(Episode(1, receipt, log))
+    return "; ".join([ending(receipt), *(line for piece in pieces for line in evidence(piece))])
 
 
 #: Calls that never reached a rule: what is odd about them explains many an ending.

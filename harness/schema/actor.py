@@ -8,7 +8,10 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.message import GenerationSettings
 from harness.schema.script import Script
 
-__all__ = ["ActorIdentity", "ActorSpec"]
+__all__ = ["ActorIdentity", "ActorSpec", "Provenance"]
+
+#: Where the exchanges of a recording come from.
+Provenance = Literal["live", "simulated", "imported"]
 
 
 class ActorIdentity(Frozen):
@@ -25,13 +28,15 @@ class ActorIdentity(Frozen):
 class ActorSpec(Frozen):
     """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only.
 
-    ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds.
+    ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds,
+    ``provenance`` where it comes from.
     """
 
     identity: ActorIdentity
     script: Script | None = None
     recording: str | None = None
     trial: int | None = None
+    provenance: Provenance | None = None
     base_url: str | None = None
     key_env: str | None = None
     key_required: bool = False

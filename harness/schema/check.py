@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
-from harness.schema.recording import Drift
+from harness.schema.recording import Drift, Provenance
 
 __all__ = ["CheckFinding", "CheckReport", "Coverage", "RecordingReport", "Survivor"]
 
@@ -56,6 +56,7 @@ class RecordingReport(Frozen):
 
     recording: str
     scenario: str
+    provenance: Provenance = "live"
     drifts: tuple[Drift, ...] = ()
     mutations: int = 0
     ways: dict[str, int] = {}

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.actor import ActorIdentity
+from harness.schema.actor import ActorIdentity, Provenance
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.name import KindName, Pointer, ScenarioId
 from harness.schema.process import PlaneIdentity
@@ -25,9 +25,6 @@ __all__ = [
     "RecordingLine",
     "Seal",
 ]
-
-#: Where the exchanges come from.
-Provenance = Literal["live", "simulated", "imported"]
 
 
 class RecordingHeader(Frozen):

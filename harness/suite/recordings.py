@@ -39,6 +39,7 @@ def check_recording(
     return RecordingReport(
         recording=name,
         scenario=recording.header.scenario,
+        provenance=recording.header.provenance,
         drifts=clean,
         mutations=sum(counts.values()),
         ways=counts,

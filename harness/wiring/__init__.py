@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Keeping,
         interrupted,
         keeping,
+        recorded_choice,
         recorded_paths,
         recorded_specs,
         recording_folders,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         sayable_in,
     )
     from harness.wiring.session import Session, run_episode, trace_episode
+    from harness.wiring.strays import Strays, strays
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "Keeping",
     "Session",
     "Settings",
+    "Strays",
     "actor_specs",
     "classifier",
     "interrupted",
@@ -41,6 +44,7 @@ __all__ = [
     "load_scenario",
     "network_problem",
     "plane_identity",
+    "recorded_choice",
     "recorded_paths",
     "recorded_specs",
     "recording_folders",
@@ -52,6 +56,7 @@ __all__ = [
     "scenarios",
     "secret_guard",
     "settings",
+    "strays",
     "trace_episode",
     "transcript_of",
     "with_transcripts",
@@ -66,9 +71,10 @@ __getattr__ = on_first_use(
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
-        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_paths recorded_specs recording_folders"
-        " replayed_digest sayable_in",
+        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
+        " recording_folders replayed_digest sayable_in",
         "session": "Session run_episode trace_episode",
+        "strays": "Strays strays",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )
