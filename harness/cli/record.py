@@ -148,6 +148,7 @@ def _play(
     codes: set[ExitCode] = set()
     recorded = 0
     before = {folder, *(path for path in folder.rglob("*"))} if folder.is_dir() else set()
+    made = [place for place in folder.parents if not place.exists()]
     log = PaidLog(settings, jobs, _OPTIONS)
     try:
         with log, wiring.Session(settings, kept) as session:
@@ -164,7 +165,7 @@ def _play(
                 codes.add(ExitCode.PASSED if is_recorded else BY_VERDICT[result.receipt.verdict])
                 _tell(result, path if is_recorded else None, form)
     finally:
-        recording.prune(folder, before)
+        recording.prune(folder, before, made)
     _conclude(recorded, len(jobs), log.folder, form)
     return gravest(codes)
 

@@ -31,8 +31,8 @@ Examples:
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
 
 \b
-Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID, recorded:FILE,
-PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
+Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID,
+recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 """
 
 
@@ -141,10 +141,10 @@ def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spen
 def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
     rows = [planned(job) for job in jobs]
     if form == "json":
-        say_json({"plan": [row.model_dump(mode="json") for row in rows]}, indent=2)
+        say_json({"plan": [row.model_dump(mode="json", exclude_none=True) for row in rows]}, indent=2)
     elif form == "jsonl":
         for row in rows:
-            say_json(row.model_dump(mode="json"))
+            say_json(row.model_dump(mode="json", exclude_none=True))
     else:
         say(
             table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -61,10 +61,13 @@ def partials(folder: Path) -> tuple[Path, ...]:
     return tuple(path for path in _files(folder) if path.suffix == PARTIAL)
 
 
-def prune(folder: Path, spared: Collection[Path] = ()) -> None:
-    """Remove the empty folders below ``folder``, and it, but those that are ``spared``."""
+def prune(folder: Path, spared: Collection[Path] = (), above: Iterable[Path] = ()) -> None:
+    """Remove the empty folders below ``folder``, and it, but those that are ``spared``.
+
+    ``above`` are folders that were made to hold it, the innermost first.
+    """
     below = sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True) if folder.is_dir() else []
-    for path in (*below, folder):
+    for path in (*below, folder, *above):
         if path not in spared:
             with suppress(OSError):  # it is not there, or not empty
                 path.rmdir()

@@ -24,6 +24,8 @@ _CHECK_WORDS = {
     "drift": "no longer what was recorded",
 }
 
+_NOT_FOUND = 404
+
 #: What to do about a failed model call, by its category.
 _ADVICE = {
     "auth": "check the API key",
@@ -124,7 +126,8 @@ def _last_call(log: RunLogEntry | None) -> list[Told]:
     parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
-    advice = _ADVICE.get(last.error or "")
+    nowhere = last.error == "bad_response" and last.http_status == _NOT_FOUND
+    advice = "nothing answers there: is /v1 missing in the address?" if nowhere else _ADVICE.get(last.error or "")
     times = "" if last.attempt == 1 else f", attempt {last.attempt}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 

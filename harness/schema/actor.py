@@ -8,7 +8,9 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.message import GenerationSettings
 from harness.schema.script import Script
 
-__all__ = ["ActorIdentity", "ActorSpec", "Provenance"]
+__all__ = ["ActorIdentity", "ActorKind", "ActorSpec", "Provenance"]
+
+ActorKind = Literal["script", "recorded", "live"]
 
 #: Where the exchanges of a recording come from.
 Provenance = Literal["live", "simulated", "imported"]
@@ -18,7 +20,7 @@ class ActorIdentity(Frozen):
     """An actor as receipts name it. ``digest`` covers script or provider, model, address and settings."""
 
     ref: str
-    kind: Literal["script", "recorded", "live"]
+    kind: ActorKind
     provider: str | None = None
     model: str | None = None
     settings: GenerationSettings | None = None

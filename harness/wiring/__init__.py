@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         sayable_in,
     )
     from harness.wiring.session import Session, run_episode, trace_episode
-    from harness.wiring.strays import Strays, strays
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
+    from harness.wiring.unplayable import Strays, strays
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -74,7 +74,7 @@ __getattr__ = on_first_use(
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
         "session": "Session run_episode trace_episode",
-        "strays": "Strays strays",
+        "unplayable": "Strays strays",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from typing import cast
 
@@ -53,3 +55,23 @@ def test_a_short_run_and_a_hidden_one_say_nothing(
         advance(RESULT)
     assert told == []
     assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_one_bar_counts_and_gives_way_to_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(7) as advance:
+        advance.finished("pack/a")
+        with advance.aside():
+            shown = terminal.getvalue()
+        advance.finished("pack/b")
+    assert "1/7" in shown
+    assert shown.endswith("\x1b[2K")  # the line of the bar is empty when something else is printed
+    assert "2/7" in terminal.getvalue()[len(shown) :]
