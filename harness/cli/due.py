@@ -13,6 +13,13 @@ from harness.suite import is_stale
 
 __all__ = ["Due", "counted", "due", "place_of"]
 
+#: Of one, and of several.
+_STATES = {
+    "stale": ("is stale", "are stale"),
+    "fitting": ("still fits", "still fit"),
+    "unreadable": ("cannot be read", "cannot be read"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -42,9 +49,9 @@ def due(settings: wiring.Settings, folder: Path, jobs: Sequence[EpisodeJob]) -> 
 def counted(settings: wiring.Settings, folder: Path, found: Due) -> str:
     """What there is, where nothing is stale: of this actor, of it with other settings, and of other actors."""
     exist, missing = len(found.fitting), len(found.missing)
-    told = [f"{exist} of {_actors(found)} {'exists' if exist == 1 else 'exist'}{' and still fit' if exist else ''}"]
-    if exist == 1:
-        told = [told[0].replace("still fit", "still fits")]
+    told = [f"{exist} of {_actors(found)} exist"]
+    if exist:
+        told = [f"{exist} of {_actors(found)} {'exists and still fits' if exist == 1 else 'exist and still fit'}"]
     if missing and exist:
         names = ", ".join(dict.fromkeys(job.loaded.scenario.id for job in found.missing))
         told.append(f"not yet recorded: {names}")
@@ -57,7 +64,10 @@ def _actors(found: Due) -> str:
 
 
 def _others(settings: wiring.Settings, folder: Path, found: Due) -> Iterator[str]:
-    """Recordings of the same scenarios that are of none of the jobs, by sort."""
+    """Recordings of the same scenarios that are of none of the jobs, by sort.
+
+    Those that fit are told only where nothing of the jobs is recorded: then one of them may be what was meant.
+    """
     jobs = (*found.fitting, *found.missing)
     own = {place_of(folder, job) for job in jobs}
     asked = {(job.actor.identity.provider, job.actor.identity.model) for job in jobs}
@@ -76,7 +86,9 @@ def _others(settings: wiring.Settings, folder: Path, found: Due) -> Iterator[str
                 pass
             sorts.setdefault((whose, state), []).append(str(path))
     for (whose, state), paths in sorted(sorts.items()):
-        yield f"{len(paths)} of {whose} {'is' if len(paths) == 1 else 'are'} {state}: {', '.join(paths)}"
+        if state == "fitting" and found.fitting:
+            continue
+        yield f"{len(paths)} of {whose} {_STATES[state][len(paths) > 1]}: {', '.join(paths)}"
 
 
 def _is_stale(settings: wiring.Settings, job: EpisodeJob, path: Path) -> bool:

@@ -49,9 +49,10 @@ def _judged(transcript: Transcript) -> str:
     if transcript.verdict is not None:
         code = "" if transcript.failure_code is None else f" ({transcript.failure_code})"
         return f"when it was recorded the episode {_JUDGED[transcript.verdict]}{code}"
-    again = (
-        "" if transcript.header is None else f"; harness run {transcript.header.scenario} --actor recorded judges it"
-    )
+    name = transcript.file.rpartition("/")[2].removesuffix(".jsonl")
+    again = ""
+    if transcript.header is not None:
+        again = f"; harness run {transcript.header.scenario} --actor recorded:{name} judges it"
     return f"whether the episode passed when it was recorded is not known here{again}"
 
 

@@ -315,4 +315,4 @@ def test_a_recording_says_how_its_episode_ended_where_a_run_knows(harness: Harne
     assert json.loads(harness("show", str(kept), "--format", "json")[1])["verdict"] == "fail"
     other = harness("show", str(Path("recordings") / SCENARIO / "rec.jsonl"))[1]
     assert "whether the episode passed when it was recorded is not known here" in " ".join(other.split())
-    assert f"harness run {SCENARIO} --actor recorded judges it" in " ".join(other.split())
+    assert f"harness run {SCENARIO} --actor recorded:rec judges it" in " ".join(other.split())

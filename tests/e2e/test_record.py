@@ -80,7 +80,7 @@ def test_stale_only_says_what_is_true_of_this_actor_and_of_the_others(line: Comm
     assert (done.returncode, done.stdout, asked) == (5, b"", 0)
     told = done.stderr.decode()
     assert told.count("\n") == 1
-    assert "0 of this actor exist, 1 of this actor with other settings is fitting: " in told
+    assert "0 of this actor exist, 1 of this actor with other settings still fits: " in told
     done, asked = record(line, "--stale-only", "--set", "temperature=1")
     assert (done.returncode, asked) == (0, 0)
     assert b"nothing to record: no recording of what was asked for is stale; 1 of this actor exists and still fits" in (
