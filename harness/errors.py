@@ -150,13 +150,23 @@ class StoreError(InputError):
 
 
 class RecordingError(InputError):
-    """A recording that cannot be read: where (file, line), what was found, which format is read. The file stays."""
+    """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    def __init__(self, path: Path | str, problem: str, *, line: int | None = None, supported: int = 1) -> None:
+    ``supported`` is the format that is read, where another one is the problem.
+    """
+
+    def __init__(
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+    ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
-        read = f"recordings of format {supported} are read; the file is left as it is"
-        super().__init__(f"{place}: recording_unreadable: {problem}; {read}")
+        read = "" if supported is None else f"; recordings of format {supported} are read"
+        shelf, *scenario = ("", "", "", *Path(self.path).parts[-4:-1])[-3:]
+        which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
+        again = f"harness record {which} --actor ACTOR --replace --yes-spend"
+        super().__init__(
+            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+        )
 
 
 class NothingSelectedError(HarnessError):

@@ -32,7 +32,11 @@ def timestamp(clock: Clock) -> str:
 def planned(job: EpisodeJob) -> PlannedEpisode:
     """A job's place in the plan."""
     return PlannedEpisode(
-        scenario=job.loaded.scenario.id, actor=job.actor.identity.ref, plane=job.plane.ref, trial=job.trial
+        scenario=job.loaded.scenario.id,
+        actor=job.actor.identity.ref,
+        plane=job.plane.ref,
+        trial=job.trial,
+        provenance=job.actor.provenance,
     )
 
 

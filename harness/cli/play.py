@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from harness import wiring
+from harness import recording, wiring
+from harness.cli.cast import Cast
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.interrupt import stoppable
@@ -37,6 +38,7 @@ class Order:
     out: Path | None
     keep: Literal["failed", "judged", "all", "none"] = "failed"
     tolerate_stale: bool = False
+    playing: Cast = field(default_factory=Cast)
 
 
 @dataclass(slots=True)
@@ -79,7 +81,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
-    return _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)
+    found = order.playing.tell(tolerate_strays=order.tolerate_stale)
+    return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
 
 
 @contextmanager
@@ -128,7 +131,10 @@ def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Orde
                 raise
             advance(result)
 
-        end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+        try:
+            end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+        finally:
+            recording.prune(kept.folder)
     printed.rest()
     return end
 
@@ -137,9 +143,12 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
-        for entry in view.log:
-            if entry.workspace is not None:
-                say(f"workspace kept: {entry.workspace}")
+        kept = {entry.key: entry.workspace for entry in view.log if entry.workspace is not None}
+        for number, receipt in enumerate(view.receipts, start=1):
+            if receipt.key in kept:
+                trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
+                episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
+                say(f"workspace kept of {episode}: {kept[receipt.key]}")
     elif order.form == "json":
         receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
         say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)

@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from harness import wiring
-from harness.errors import HarnessError, RecordingError
+from harness.errors import HarnessError
 from harness.pytest_plugin import telling
 from harness.pytest_plugin.since import changed_since
 from harness.pytest_plugin.snapshots import ReceiptSnapshot
@@ -118,8 +118,7 @@ def _job(place: wiring.Settings, part: Part) -> EpisodeJob:
 
 
 def _refusal(node: pytest.Item, error: HarnessError) -> str:
-    more = "; harness record --replace makes it anew" if isinstance(error, RecordingError) else ""
-    return f"harness: {node.name}: {error}{more}"
+    return f"harness: {node.name}: {error}"
 
 
 def _kept(file: Path) -> bytes | None:

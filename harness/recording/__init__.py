@@ -1,9 +1,10 @@
 """What passed between an actor and its provider: recorded without secrets and places, replayed strictly."""
 
+from harness.recording.choosing import chosen
 from harness.recording.codec import dump, header_of, load, reseal
 from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts, volatile_of
 from harness.recording.exchanging import Dress
-from harness.recording.files import RecordingWriter, find, orphans, partials, recording_path, write
+from harness.recording.files import RecordingWriter, find, orphans, partials, prune, recording_path, write
 from harness.recording.interrupted import Half, halves, halves_below, remove, superfluous
 from harness.recording.keeping import Keeper
 from harness.recording.keys import answer_key, request_key, stable_body
@@ -29,6 +30,7 @@ __all__ = [
     "Story",
     "answer_key",
     "changed_parts",
+    "chosen",
     "commands",
     "differences",
     "drifts_in",
@@ -48,6 +50,7 @@ __all__ = [
     "part_names",
     "partials",
     "place_lines",
+    "prune",
     "recording_path",
     "remove",
     "request_key",

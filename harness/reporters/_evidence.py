@@ -13,7 +13,7 @@ from harness.schema.recording import Drift
 from harness.schema.run import RunLogEntry
 from harness.schema.tool import ResultCode
 
-__all__ = ["Told", "ending", "evidence", "told"]
+__all__ = ["Told", "ending", "evidence", "told", "why"]
 
 _CHECK_WORDS = {
     "order": "a call that the rules refuse here",
@@ -24,6 +24,8 @@ _CHECK_WORDS = {
     "boundary": "the workspace changed where it must not",
     "outcome": "how the loop ended",
 }
+
+_NOT_FOUND = 404
 
 #: What to do about a failed model call, by its category.
 _ADVICE = {
@@ -118,6 +120,12 @@ def _places(change: recording.Change) -> list[Told]:
     ]
 
 
+def why(receipt: Receipt, log: RunLogEntry) -> str:
+    """How an episode ended and all evidence of it, in one line."""
+    pieces = told(Episode(1, receipt, log))
+    return "; ".join([ending(receipt), *(line for piece in pieces for line in evidence(piece))])
+
+
 #: Calls that never reached a rule: what is odd about them explains many an ending.
 _TURNED_AWAY: dict[ResultCode, str] = {
     "parse_error": "did not run, its arguments are not one JSON object",
@@ -161,7 +169,8 @@ def _last_call(log: RunLogEntry | None) -> list[Told]:
     parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
-    advice = _ADVICE.get(last.error or "")
+    nowhere = last.error == "bad_response" and last.http_status == _NOT_FOUND
+    advice = "nothing answers there: is /v1 missing in the address?" if nowhere else _ADVICE.get(last.error or "")
     times = "" if last.attempt == 1 else f", attempt {last.attempt}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
+from harness.schema.actor import Provenance
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
@@ -39,12 +40,16 @@ STALE = "stale"
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order."""
+    """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order.
+
+    ``provenance`` says where a recording that was played comes from.
+    """
 
     number: int
     receipt: Receipt
     log: RunLogEntry | None
     transcript: Transcript | None = None
+    provenance: Provenance | None = None
 
     @property
     def actor(self) -> str:
@@ -65,6 +70,11 @@ class Episode:
         return STALE if self.stale else VERDICT_WORDS[self.receipt.verdict]
 
     @property
+    def player(self) -> str:
+        """The actor, and of a recorded one whether that was a real model."""
+        return self.actor if self.provenance is None else f"{self.actor}, {self.provenance}"
+
+    @property
     def seconds(self) -> float:
         """Wall-clock time of the episode, 0 where the log does not tell."""
         return self.log.seconds if self.log is not None else 0.0
@@ -73,8 +83,9 @@ class Episode:
 def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
+    origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
     return tuple(
-        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number))
+        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number), origins.get(_place(receipt)))
         for number, receipt in enumerate(view.receipts, start=1)
     )
 

@@ -89,7 +89,7 @@ def _row(row: Episode) -> str:
     receipt = row.receipt
     verdict = f"{_MARKS[receipt.verdict]} {row.word}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
-    return _cells(verdict, _code(receipt.scenario), _code(row.actor), code, _code(steps_in_short(receipt)))
+    return _cells(verdict, _code(receipt.scenario), _code(row.player), code, _code(steps_in_short(receipt)))
 
 
 def _cells(*texts: str) -> str:
@@ -100,7 +100,7 @@ def _cells(*texts: str) -> str:
 def _problem(row: Episode) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
-    head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.actor)}"
+    head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     for piece in told(row):
         first, *rest = evidence(piece)

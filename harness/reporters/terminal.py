@@ -138,7 +138,7 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
             scenario = receipt.scenario
             table.add_row("", "", Text(plain(scenario), style="bold", overflow="fold"))
         number = f"{len(group.rows)} x" if many else f"{group.first.number}."
-        actor = receipt.actor.ref if many else group.first.actor
+        actor = _told_once(group.first) if many else group.first.player
         seconds, steps = f"{group.seconds:.2f}", steps_in_short(receipt)
         verdict = Text(group.first.word, style=_STYLES[receipt.verdict])
         if wide:
@@ -148,6 +148,12 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
                 number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
             )
     return table
+
+
+def _told_once(row: Episode) -> str:
+    """The actor of many episodes: no trial of it."""
+    ref = row.receipt.actor.ref
+    return ref if row.provenance is None else f"{ref}, {row.provenance}"
 
 
 def _cell(*texts: str) -> Text:
@@ -170,7 +176,7 @@ def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
     for group in groups:
         receipt = group.first.receipt
         times = "" if len(group.rows) == 1 else f" (the first of {len(group.rows)} that ended so)"
-        head = f"{group.first.number}. {receipt.scenario}, {group.first.actor}{times}"
+        head = f"{group.first.number}. {receipt.scenario}, {group.first.player}{times}"
         console.print(Text(plain(head), style=_STYLES[receipt.verdict], overflow="fold"))
         cause = f", cause: {receipt.cause}" if receipt.cause else ""
         indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)

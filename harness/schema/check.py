@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
-from harness.schema.recording import Drift, RerecordSpec
+from harness.schema.recording import Drift, Provenance, RerecordSpec
 
 __all__ = ["CheckFinding", "CheckReport", "Coverage", "RecordingReport", "Survivor"]
 
@@ -59,6 +59,7 @@ class RecordingReport(Frozen):
 
     recording: str
     scenario: str
+    provenance: Provenance = "live"
     drifts: tuple[Drift, ...] = ()
     again: RerecordSpec | None = None
     mutations: int = 0

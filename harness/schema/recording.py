@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.actor import ActorIdentity
+from harness.schema.actor import ActorIdentity, Provenance
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.name import KindName, Pointer, ScenarioId
 from harness.schema.process import PlaneIdentity
@@ -27,9 +27,6 @@ __all__ = [
     "Stale",
     "Wording",
 ]
-
-#: Where the exchanges come from.
-Provenance = Literal["live", "simulated", "imported"]
 
 
 class RecordingHeader(Frozen):

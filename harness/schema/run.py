@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
 from harness.schema.base import Digest, Frozen
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
@@ -99,12 +99,13 @@ class EpisodeResult(Frozen):
 
 
 class PlannedEpisode(Frozen):
-    """A place in the plan."""
+    """A place in the plan; ``provenance`` is that of the recording that is played there."""
 
     scenario: ScenarioId
     actor: str
     plane: str
     trial: int
+    provenance: Provenance | None = None
 
 
 class ReceiptLink(Frozen):

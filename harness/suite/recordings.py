@@ -43,6 +43,7 @@ def check_recording(
     return RecordingReport(
         recording=name,
         scenario=recording.header.scenario,
+        provenance=recording.header.provenance,
         drifts=clean,
         again=again if clean else None,
         mutations=sum(counts.values()),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Keeping,
         interrupted,
         keeping,
+        recorded_choice,
         recorded_paths,
         recorded_specs,
         recording_folders,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from harness.wiring.rerecording import known_scrubber, rerecord_spec
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
+    from harness.wiring.unplayable import Strays, strays
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -35,6 +37,7 @@ __all__ = [
     "Keeping",
     "Session",
     "Settings",
+    "Strays",
     "actor_specs",
     "classifier",
     "interrupted",
@@ -44,6 +47,7 @@ __all__ = [
     "load_scenario",
     "network_problem",
     "plane_identity",
+    "recorded_choice",
     "recorded_paths",
     "recorded_specs",
     "recording_folders",
@@ -57,6 +61,7 @@ __all__ = [
     "scenarios",
     "secret_guard",
     "settings",
+    "strays",
     "trace_episode",
     "transcript_of",
     "with_transcripts",
@@ -72,10 +77,11 @@ __getattr__ = on_first_use(
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
-        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_paths recorded_specs recording_folders"
-        " replayed_digest sayable_in",
+        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
+        " recording_folders replayed_digest sayable_in",
         "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
+        "unplayable": "Strays strays",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )

@@ -24,18 +24,22 @@ __all__ = ["CONFIG", "Transports", "actor_specs", "covered_by", "open_actor", "s
 SCRIPT_CODEC = "openai"
 REFERENCE = "reference"
 CONFIG = "harness.toml"
+#: How actors are written, besides the names of ``harness.toml``.
+_WRITTEN = ("script", "script:NAME", "script:FILE.json", "recorded", "recorded:ID", "PROVIDER/MODEL")
 
 
 def actor_specs(place: Settings, text: str, loaded: LoadedScenario, sets: Sequence[str]) -> tuple[ActorSpec, ...]:
     """The actors that a text names, for one scenario.
 
     ``script`` its reference; ``script:NAME`` one of its scripts; ``script:FILE.json`` every script of a file;
-    ``recorded`` all of its recordings, ``recorded:FILE`` one;
+    ``recorded`` all of its recordings, ``recorded:NAME`` those of an id, a short name or a file;
     ``PROVIDER/MODEL[@BASE_URL]`` or a NAME of ``harness.toml`` a live model, ``sets`` over its settings. Raises
     CatalogError, UsageError, ScriptError, ConfigError.
     """
     head, colon, rest = text.partition(":")
     if head == "recorded":
+        if sets:
+            raise UsageError(f"--set changes how a live model is asked; {text!r} is recorded as it was asked")
         return recorded_specs(place, loaded, rest if colon else None)
     if head == "script":
         if sets:
@@ -72,9 +76,7 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
         known = config.load_actors(place.cwd / CONFIG)
         named = known.get(text)
         if named is None:
-            raise CatalogError(
-                "actor", text, ("script", "script:NAME", "script:FILE.json", "recorded", "PROVIDER/MODEL", *known)
-            )
+            raise CatalogError("actor", text, (*_WRITTEN, *known))
         provider, model, base_url = named.provider, named.model, named.base_url
     else:
         ref = config.parse_live_ref(text)

@@ -95,7 +95,7 @@ def test_snapshots_that_nobody_asks_for_fail_the_session_and_go_with_an_update(
         accepted.write(name, "{}")
     done = accepted.pytest("-q", *workers)
     assert done.returncode == 1
-    assert outcome(done) == "3 passed"
+    assert outcome(done) == "3 passed, 3 left over"
     assert [line for line in done.stdout.splitlines() if line.startswith("unused snapshot: ")] == [
         f"unused snapshot: {name}" for name in sorted(gone)
     ]
@@ -112,7 +112,7 @@ def test_recordings_without_a_scenario_and_halves_of_recordings_fail_the_session
     accepted.write(f"recordings/team/look/{GOOD}.jsonl.partial", "")
     done = accepted.pytest("-q", "-n", "2")
     assert done.returncode == 1
-    assert outcome(done) == "3 passed"
+    assert outcome(done) == "3 passed, 2 left over"
     assert "recording without a scenario: recordings/team/gone/openai--x.jsonl" in done.stdout
     half = f"half a recording, 0 exchanges: recordings/team/look/{GOOD}.jsonl.partial; recording was interrupted"
     assert half in done.stdout
@@ -211,6 +211,19 @@ def test_scripts_are_played_as_often_as_asked_and_the_failed_ones_again(project:
     again = project.pytest("-q", *ALL, "--harness-trials=2", "--lf")
     assert outcome(again) == "2 failed"
     assert "the snapshot is no receipt of this version of harness" in again.stdout
+
+
+def test_recordings_are_chosen_by_id_or_short_name_and_an_unknown_one_is_told_with_those_there_are(
+    accepted: Project,
+) -> None:
+    done = accepted.pytest("-q", "--collect-only", "--harness-actor=recorded:bad", f"--harness-actor=recorded:{GOOD}")
+    assert done.stdout.splitlines()[:2] == [f"scenarios/team/look.toml::recorded:{name}" for name in (BAD, GOOD)]
+    done = accepted.pytest("-q", "--harness-actor=recorded:bad")
+    assert (done.returncode, outcome(done)) == (0, "1 passed")
+    done = accepted.pytest("-q", "--harness-actor=recorded:nobody")
+    assert done.returncode == 4
+    there = f"there are: recorded:{BAD}, recorded:{GOOD}"
+    assert f"harness: no collected scenario has recorded:nobody; {there}" in done.stdout + done.stderr
 
 
 SETTINGS = "[pytest]\nharness_actors = script script:gave_up\nharness_snapshots = kept\n"

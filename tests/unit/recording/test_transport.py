@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import httpx
 import pytest
 import recorded as rec
 
-from harness.errors import ReplayMismatchError, StoreError
+from harness.errors import ReplayMismatchError, StoreError, UsageError
 from harness.providers._http import HttpTransport
 from harness.recording import Dress
 from harness.recording.transport import RecordingTransport, ReplayTransport
@@ -175,3 +175,21 @@ def test_a_mismatch_reaches_whoever_sent_the_request_as_itself() -> None:
     with pytest.raises(ReplayMismatchError):
         http.send(rec.URL, headers={}, body=b"{}", deadline_s=5, cancelled=lambda: False)
     http.close()
+
+
+def test_the_headers_of_an_answer_are_looked_at_before_it_is_kept_and_may_end_the_call() -> None:
+    kept: list[Exchange] = []
+    closed = []
+
+    class Watched(httpx.ByteStream):
+        def close(self) -> None:
+            closed.append(True)
+
+    def refuse(headers: Mapping[str, str]) -> None:
+        assert headers["x-own"] == "1"
+        raise UsageError("no")
+
+    transport = RecordingTransport(Inner(Watched(b"[1]")), kept.append, Dress(), on_headers=refuse)
+    with httpx.Client(transport=transport) as client, pytest.raises(UsageError):
+        client.post(rec.URL)
+    assert (kept, closed) == ([], [True])
