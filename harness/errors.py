@@ -22,6 +22,7 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
+        ├── OutOfTimeError                limit_exceeded/duration; the episode's time was over at its opening
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
         └── MachineError                  failed/tool_error/environment; room, descriptors or memory are wanting
 """
@@ -43,6 +44,7 @@ __all__ = [
     "MachineError",
     "MissingKeyError",
     "NothingSelectedError",
+    "OutOfTimeError",
     "PlaneMissingError",
     "ProviderCategory",
     "ProviderError",
@@ -235,6 +237,10 @@ class SetupRejectedError(EpisodeError):
     def __init__(self, problem: str, *, by_plane: bool = False) -> None:
         self.by_plane = by_plane
         super().__init__(problem)
+
+
+class OutOfTimeError(EpisodeError):
+    """The episode's time was over before it could begin."""
 
 
 class ControlPlaneError(EpisodeError):

@@ -17,11 +17,12 @@ from harness.cli.interrupt import stoppable
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.progress import progress
 from harness.clock import SystemClock, new_run_id
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.ports import Reporter
 from harness.receipt import RunStore, line, read_run
+from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunView
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
 from harness.suite import SuiteEnd, conclude, is_stale, run_suite
 
 __all__ = ["Order", "play"]
@@ -74,7 +75,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
-    with RunStore(folder, manifest, guard, sync=sync) as store:
+    with _begun(folder, manifest, guard, sync=sync) as store:
         with _finished(store, clock):
             end = _episodes(settings, jobs, order, store)
         view = read_run(folder)
@@ -83,6 +84,13 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     _print(settings, view, folder, order)
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
+
+
+def _begun(folder: Path, manifest: Manifest, guard: SecretGuard, *, sync: bool) -> RunStore:
+    try:
+        return RunStore(folder, manifest, guard, sync=sync)
+    except RedactionError:
+        raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 
 
 @contextmanager

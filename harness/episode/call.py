@@ -133,7 +133,8 @@ def _execute(world: World, hand: CallInHand) -> CallStop | None:
         return _not_run(world, hand, "control_plane" if by == "control_plane" else "environment", str(error))
     if hand.observation.ran:
         world.observe_changes(by)
-    lacking = world.lacking() if hand.observation.ran and not hand.observation.ok else None
+    # reads need no room: what they name wrongly is wrong on a full disc too
+    lacking = world.lacking() if by == "control_plane" and hand.observation.ran and not hand.observation.ok else None
     if lacking is not None:
         return _not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
     crashed = by == "control_plane" and hand.observation.ran and hand.observation.exit_code is None
@@ -225,6 +226,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         seen,
         file=world.file_text,
         kind_of=lambda t: _kind_of(world, hand, t),
+        shown=shown_text(seen, limit=world.scenario.limits.tool_result_chars),
     )
     hand.judgement = judgement
     world.record(

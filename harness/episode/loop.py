@@ -11,7 +11,7 @@ from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
 from harness.episode.world import World
-from harness.errors import ControlPlaneError, MachineError, SetupRejectedError
+from harness.errors import ControlPlaneError, MachineError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, MemorySpool
 from harness.receipt import line
 from harness.schema.outcome import Outcome
@@ -47,6 +47,8 @@ def run(
                 outcome = _turns(world)
             except MachineError as error:
                 problem, outcome = str(error), machine_ending()
+            except OutOfTimeError as error:
+                problem, outcome = str(error), Outcome(status="limit_exceeded", reason="duration", detail="deadline")
             except SetupRejectedError as error:
                 problem, by_plane = str(error), error.by_plane
                 outcome = Outcome(status="rejected", reason="setup_rejected")

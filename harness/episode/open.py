@@ -9,7 +9,7 @@ from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import MachineError, SetupRejectedError
+from harness.errors import MachineError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, MemorySpool
 from harness.ports import ControlPlane
 from harness.scenario import bind
@@ -186,6 +186,8 @@ def _value_call(world: World, args: tuple[str, ...]) -> Completed:
     world.record(OpPlanned(operation=operation, purpose="value", digest=digest))
     world.record(OpStarted(operation=operation, attempt=1))
     done = world.invoke_plane(args)
+    if done.timed_out and world.bounds.passed() is not None:
+        raise OutOfTimeError("the time was over before the prompt was made")
     world.record(OpReceipt(operation=operation, attempt=1, status="succeeded" if done.exit_code == 0 else "failed"))
     world.observe_changes("control_plane")
     lacking = None if done.exit_code == 0 else world.lacking()
