@@ -22,6 +22,7 @@
         ├── ScriptExhaustedError          failed/script_exhausted
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
+        ├── OutOfTimeError                limit_exceeded/duration; the episode's time was over at its opening
         ├── StorageError                  failed/storage_error; an episode's files could not be written
         ├── OpeningRefusedError           rejected/..., an episode on disk that this driver may not go on with
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
@@ -47,6 +48,7 @@ __all__ = [
     "NothingSelectedError",
     "OpeningRefusal",
     "OpeningRefusedError",
+    "OutOfTimeError",
     "PlaneMissingError",
     "ProviderCategory",
     "ProviderError",
@@ -155,13 +157,23 @@ class StoreError(InputError):
 
 
 class RecordingError(InputError):
-    """A recording that cannot be read: where (file, line), what was found, which format is read. The file stays."""
+    """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    def __init__(self, path: Path | str, problem: str, *, line: int | None = None, supported: int = 1) -> None:
+    ``supported`` is the format that is read, where another one is the problem.
+    """
+
+    def __init__(
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+    ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
-        read = f"recordings of format {supported} are read; the file is left as it is"
-        super().__init__(f"{place}: recording_unreadable: {problem}; {read}")
+        read = "" if supported is None else f"; recordings of format {supported} are read"
+        shelf, *scenario = ("", "", "", *Path(self.path).parts[-4:-1])[-3:]
+        which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
+        again = f"harness record {which} --actor ACTOR --replace --yes-spend"
+        super().__init__(
+            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+        )
 
 
 class NothingSelectedError(HarnessError):
@@ -261,6 +273,10 @@ class OpeningRefusedError(EpisodeError):
         self.reason: OpeningRefusal = reason
         self.detail = detail
         super().__init__(f"{reason}: {problem}")
+
+
+class OutOfTimeError(EpisodeError):
+    """The episode's time was over before it could begin."""
 
 
 class ControlPlaneError(EpisodeError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from harness import wiring
-from harness.cli.check_recordings import check_recordings
+from harness.cli.check_recordings import check_recordings, counted
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.options import executor_option, format_option
 from harness.cli.output import folded, note, say, say_json
@@ -21,7 +21,7 @@ from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
-from harness.suite import check_scenario
+from harness.suite import IDLE_SCRIPTS, check_scenario
 
 __all__ = ["check"]
 
@@ -59,28 +59,55 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
         return ExitCode.BAD_INPUT
     options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
     reports: list[CheckReport] = []
-    with wiring.Session(settings) as session:
+    with wiring.Session(settings) as session, progress(_episodes(settings, chosen)) as advance:
         for one in chosen:
-            with progress(None) as advance:
-                trace = _tracer(session, one, planes[one.scenario.plane], options, advance)
-                reports.append(check_scenario(one, trace=trace))
-            if form == "jsonl":
-                say_json(reports[-1].model_dump(mode="json"))
-            elif form == "text":
-                say(_text(reports[-1]))
-        replayed = check_recordings(settings, session, chosen, planes, options, mutate=mutate, form=form)
-    if form == "text" and len(reports) > 1:
-        unread = f"; {len(broken)} more cannot be used" if broken else ""
-        say(f"{sum(not report.findings for report in reports)} of {len(reports)} scenarios are fine{unread}")
+            trace = _tracer(session, one, planes[one.scenario.plane], options, advance)
+            reports.append(check_scenario(one, trace=trace))
+            with advance.aside():
+                if form == "jsonl":
+                    say_json(reports[-1].model_dump(mode="json"))
+                elif form == "text":
+                    say(_text(reports[-1]))
+        replayed = check_recordings(
+            *(settings, session, chosen, planes, options),
+            everything=not selection,
+            mutate=mutate,
+            form=form,
+            advance=advance,
+        )
+    if form == "text":
+        say(f"{_fine(reports, len(broken))}; {replayed.counts}")
     if form == "json":
         recordings: list[JsonValue] = [report.model_dump(mode="json") for report in replayed.reports]
         scenarios: list[JsonValue] = [report.model_dump(mode="json") for report in reports]
         told: list[JsonValue] = [*map(str, broken), *replayed.broken]
         document: dict[str, JsonValue] = {"scenarios": scenarios, "recordings": recordings}
-        say_json({**document, "strays": list(replayed.strays), "broken": told}, indent=2)
+        uncovered: list[JsonValue] = [*replayed.uncovered]
+        more: dict[str, JsonValue] = {
+            "uncovered": uncovered,
+            "strays": list(replayed.strays),
+            "broken": told,
+            "to_do": list(replayed.commands),
+        }
+        say_json({**document, **more}, indent=2)
     failed = ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
     unusable = ExitCode.BAD_INPUT if broken else ExitCode.PASSED
     return gravest((failed, replayed.exit_code, unusable))
+
+
+def _episodes(settings: wiring.Settings, chosen: Sequence[LoadedScenario]) -> int:
+    """How many are played: every script, those that do nothing, and every recording."""
+    scripts = [one.scenario.script for one in chosen]
+    played = sum(1 + len(one.right) + len(one.wrong) + len(IDLE_SCRIPTS) for one in scripts)
+    return played + sum(len(wiring.recorded_paths(settings, one)) for one in chosen)
+
+
+def _fine(reports: Sequence[CheckReport], broken: int) -> str:
+    """How many scenarios are fine, and of how many."""
+    fine, total = sum(not report.findings for report in reports), len(reports)
+    share = counted(total, "scenario") if fine == total else f"{fine} of {counted(total, 'scenario')}"
+    unread = f", {broken} more cannot be used" if broken else ""
+    return f"{share} {'is' if total == 1 else 'are'} fine{unread}"
 
 
 def _usable(

@@ -4,36 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
-from harness.cli.output import folded, note, say, say_json
-from harness.cli.progress import progress
+from harness.cli.output import folded, note, on_terminal, say, say_json, width
+from harness.cli.progress import Progressing
 from harness.errors import InputError
 from harness.schema.actor import ActorSpec
 from harness.schema.check import RecordingReport
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
-from harness.suite import check_recording, refuse_twins
+from harness.suite import refuse_twins
 
-__all__ = ["Replayed", "check_recordings"]
+__all__ = ["Replayed", "check_recordings", "counted"]
 
 #: Survivors that are told one by one; the count is told anyway.
 _TOLD = 10
+_INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What came of all recordings; ``strays`` are files that belong to no scenario, or are not whole.
 
-    ``broken`` are the error lines of recordings that cannot be read.
+    ``broken`` are the error lines of recordings that cannot be read, ``uncovered`` the scenarios without any.
     """
 
     reports: tuple[RecordingReport, ...]
     strays: tuple[str, ...]
     broken: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> str:
+        """All of it in numbers; what there is none of is left out."""
+        total = len(self.reports) + len(self.broken)
+        stale = sum(bool(report.drifts) for report in self.reports)
+        blind = sum(bool(report.survivors) and not report.drifts for report in self.reports)
+        sorts = [(stale, "stale"), (len(self.broken), "unreadable"), (blind, "blind to mutations")]
+        found = [(number, word) for number, word in sorts if number]
+        told = [f"{counted(total, 'recording')} fit{'s' if total == 1 else ''}" if total else "no recording"]
+        if found:
+            (first, word), *rest = found
+            share = f"{first} of {counted(total, 'recording')} {'is' if first == 1 else 'are'} {word}"
+            told = [share, *(f"{number} {word}" for number, word in rest)]
+        if self.strays:
+            told.append(counted(len(self.strays), "stray"))
+        if self.uncovered and total:
+            told.append(f"{counted(len(self.uncovered), 'scenario')} without a recording: {', '.join(self.uncovered)}")
+        return ", ".join(told)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What records anew all that no longer fits, to be pasted."""
+        return recording.commands(report.again for report in self.reports if report.again is not None)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -52,40 +77,70 @@ def check_recordings(
     planes: Mapping[str, PlaneIdentity],
     options: EpisodeOptions,
     *,
+    everything: bool,
     mutate: bool,
     form: str,
+    advance: Progressing,
 ) -> Replayed:
-    """Replay every recording of the scenarios, against the real control plane, and tell what no longer fits."""
+    """Replay every recording of the scenarios, against the real control plane, and tell what no longer fits.
+
+    ``everything``: no scenario was left out, so that what belongs to none of them is a stray.
+    """
     reports: list[RecordingReport] = []
     broken: list[str] = []
+    uncovered: list[str] = []
     for one in chosen:
-        specs = tuple(_readable(settings, one, broken))
+        before = len(broken)
+        with advance.aside():
+            specs = tuple(_readable(settings, one, broken))
+        if not specs and len(broken) == before:
+            uncovered.append(one.scenario.id)
         refuse_twins(one.scenario.id, specs)
         for spec in specs:
             job = EpisodeJob(
                 loaded=one, actor=spec, plane=planes[one.scenario.plane], trial=spec.trial or 1, options=options
             )
-            with progress(None):
-                report = _report(session, job, mutate=mutate)
-            reports.append(report)
-            if form == "jsonl":
-                say_json(report.model_dump(mode="json"))
-            elif form == "text":
-                say(_text(report, mutate=mutate))
-    folder = settings.cwd / "recordings"
-    orphans = recording.orphans(folder, wiring.scenarios(settings))
-    halves = recording.halves_below(folder)
-    if form == "text":
-        for orphan in orphans:
-            say(f"STRAY  {orphan}\n    to do: remove it, or give its scenario back")
-        for half in halves:
-            say(folded(f"STRAY  {half}", "    "))
-            say("    to do: harness record --replace records anew and then removes it, or remove it")
-        if mutate:
+            reports.append(_report(settings, session, job, mutate=mutate))
+            advance.finished(one.scenario.id)
+            with advance.aside():
+                _tell(reports[-1], mutate=mutate, form=form)
+    found = wiring.strays(settings, chosen, everything=everything)
+    with advance.aside():
+        if form == "text":
+            for line in Replayed(tuple(reports), ()).commands:
+                say(f"to record anew what is stale: {line}")
+        _tell_strays(found, form)
+        if mutate and form == "text":
             total = sum(report.mutations for report in reports)
             missed = sum(len(report.survivors) for report in reports)
-            say(f"{total} mutations of {len(reports)} recordings, {total - missed} noticed")
-    return Replayed(tuple(reports), tuple(map(str, (*orphans, *(half.path for half in halves)))), tuple(broken))
+            say(f"{total} mutations of {counted(len(reports), 'recording')}, {total - missed} noticed")
+    return Replayed(tuple(reports), found.paths, tuple(broken), tuple(uncovered))
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 recording``, ``2 recordings``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _tell(report: RecordingReport, *, mutate: bool, form: str) -> None:
+    if form == "jsonl":
+        say_json(report.model_dump(mode="json"))
+    elif form == "text":
+        say(_text(report, mutate=mutate))
+
+
+def _tell_strays(found: wiring.Strays, form: str) -> None:
+    """Where they belong to the text; to whoever waits where each line is a document of its own."""
+    if form == "jsonl":
+        for path in found.paths:
+            note(f"harness: stray recording: {path}")
+    if form != "text":
+        return
+    for orphan in found.orphans:
+        say(f"STRAY  {orphan}\n    to do: remove it, or give its scenario back")
+    for half in found.halves:
+        say(folded(f"STRAY  {half}", "    "))
+        say("    to do: harness record --replace records anew and then removes it, or remove it")
 
 
 def _readable(settings: wiring.Settings, one: LoadedScenario, broken: list[str]) -> Iterator[ActorSpec]:
@@ -98,24 +153,15 @@ def _readable(settings: wiring.Settings, one: LoadedScenario, broken: list[str])
             note(f"harness: {error}")
 
 
-def _report(session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
-    path = Path(job.actor.recording or "")
-    return check_recording(
-        path.name,
-        recording.load(path),
-        session.seen(job),
-        job,
-        sayable=wiring.sayable_in(job.loaded),
-        classifier_version=wiring.CLASSIFIER_VERSION,
-        mutate=mutate,
-    )
+def _report(settings: wiring.Settings, session: wiring.Session, job: EpisodeJob, *, mutate: bool) -> RecordingReport:
+    return wiring.recording_report(settings, session, job, mutate=mutate)
 
 
 def _text(report: RecordingReport, *, mutate: bool) -> str:
-    name = f"{report.scenario}  {report.recording}"
+    name = f"{report.scenario}  {report.recording}  {report.provenance}"
     if report.drifts:
-        told = [folded(line, "  ") for drift in report.drifts for line in recording.tell(drift)]
-        return "\n".join([f"STALE  {name}", *told])
+        told = recording.tell(report.drifts, width() - len(_INDENT) if on_terminal() else None)
+        return "\n".join([f"STALE  {name}", *(f"{_INDENT}{line}" for line in told)])
     if not mutate:
         return f"fits  {name}"
     noticed = report.mutations - len(report.survivors)

@@ -32,11 +32,17 @@ def timestamp(clock: Clock) -> str:
 def planned(job: EpisodeJob) -> PlannedEpisode:
     """A job's place in the plan."""
     return PlannedEpisode(
-        scenario=job.loaded.scenario.id, actor=job.actor.identity.ref, plane=job.plane.ref, trial=job.trial
+        scenario=job.loaded.scenario.id,
+        actor=job.actor.identity.ref,
+        plane=job.plane.ref,
+        trial=job.trial,
+        provenance=job.actor.provenance,
     )
 
 
-def starting_manifest(jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str) -> Manifest:
+def starting_manifest(
+    jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str, tolerate_stale: bool = False
+) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
     planes = {job.plane.ref: job.plane for job in jobs}
@@ -60,6 +66,7 @@ def starting_manifest(jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, ru
         plan=tuple(planned(job) for job in jobs),
         receipts=(),
         verdicts={},
+        stale="warn" if tolerate_stale else "fail",
     )
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C once: finish what is in flight. Twice, or SIGTERM: stop now. Three times: leave everything lying."""
+"""Ctrl-C once: finish what is in flight. Twice, SIGTERM, a closed terminal: stop now. Thrice: leave all lying."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["stoppable"]
 
 @contextlib.contextmanager
 def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[None]:
-    """While inside, SIGINT and SIGTERM set ``stop``; the second one, or SIGTERM, calls ``cancel`` as well.
+    """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, or any but SIGINT, calls ``cancel`` too.
 
     ``cancel`` must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the
     process at once: the next start removes what it left.
@@ -33,7 +33,7 @@ def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[Non
             os._exit(ExitCode.INTERRUPTED)
         answer()
 
-    before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ import click
 from harness.errors import EnvironmentProblem
 from harness.schema.base import JsonValue
 
-__all__ = ["colored", "folded", "note", "say", "say_json", "table", "width"]
+__all__ = ["colored", "folded", "harmless", "note", "on_terminal", "say", "say_json", "table", "width"]
 
 #: Columns that a folded text has at least, however narrow the terminal is.
 _NARROWEST = 16
@@ -52,12 +52,22 @@ def say_json(value: JsonValue, *, indent: int | None = None) -> None:
 def note(text: str) -> None:
     """One line for the person who waits, on standard error."""
     with contextlib.suppress(OSError, ValueError):
-        click.echo(text, err=True)
+        click.echo(harmless(text), err=True)
+
+
+def harmless(text: str) -> str:
+    """Without characters that act on a terminal: files of strangers and names may hold them."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
 
 
 def width() -> int:
     """Columns of the terminal, 80 where there is none."""
     return shutil.get_terminal_size((80, 24)).columns
+
+
+def on_terminal() -> bool:
+    """Whether a person reads standard output as it is printed."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def colored(environ: Mapping[str, str]) -> bool:
@@ -69,8 +79,8 @@ def colored(environ: Mapping[str, str]) -> bool:
 
 def folded(text: str, indent: str = "") -> str:
     """Each line indented and folded at blanks to the terminal's width; not folded where no person reads."""
-    lines = text.splitlines()
-    if sys.stdout is None or not sys.stdout.isatty():
+    lines = harmless(text).splitlines()
+    if not on_terminal():
         return "\n".join(f"{indent}{line}" for line in lines)
     room = max(width(), len(indent) + _NARROWEST)
     fold = textwrap.TextWrapper(
@@ -81,7 +91,7 @@ def folded(text: str, indent: str = "") -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Columns under headings, each as wide as its widest cell; the last is folded on a terminal. Nothing is cut off."""
-    cells = [tuple(head), *(tuple(row) for row in rows)]
+    cells = [tuple(head), *(tuple(map(harmless, row)) for row in rows)]
     *widths, _ = [max(len(row[column]) for row in cells) for column in range(len(head))]
     indent = " " * sum(wide + 2 for wide in widths)
     lines: list[str] = []

@@ -9,18 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from harness import wiring
+from harness import recording, wiring
+from harness.cli.cast import Cast
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.interrupt import stoppable
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.progress import progress
 from harness.clock import SystemClock, new_run_id
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.ports import Reporter
 from harness.receipt import RunStore, line, read_run
+from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunView
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
 from harness.suite import SuiteEnd, conclude, is_stale, run_suite
 
 __all__ = ["Order", "play"]
@@ -37,6 +39,7 @@ class Order:
     out: Path | None
     keep: Literal["failed", "judged", "all", "none"] = "failed"
     tolerate_stale: bool = False
+    playing: Cast = field(default_factory=Cast)
 
 
 @dataclass(slots=True)
@@ -66,18 +69,28 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     clock = SystemClock()
     run_id = new_run_id(clock.now())
     folder = order.out or settings.cwd / "reports" / run_id
-    manifest = starting_manifest(jobs, order.options, run_id=run_id, created_at=timestamp(clock))
+    manifest = starting_manifest(
+        jobs, order.options, run_id=run_id, created_at=timestamp(clock), tolerate_stale=order.tolerate_stale
+    )
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
-    with RunStore(folder, manifest, guard, sync=sync) as store:
+    with _begun(folder, manifest, guard, sync=sync) as store:
         with _finished(store, clock):
             end = _episodes(settings, jobs, order, store)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
-    return _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)
+    found = order.playing.tell(tolerate_strays=order.tolerate_stale)
+    return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
+
+
+def _begun(folder: Path, manifest: Manifest, guard: SecretGuard, *, sync: bool) -> RunStore:
+    try:
+        return RunStore(folder, manifest, guard, sync=sync)
+    except RedactionError:
+        raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 
 
 @contextmanager
@@ -126,7 +139,10 @@ def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Orde
                 raise
             advance(result)
 
-        end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+        try:
+            end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+        finally:
+            recording.prune(kept.folder)
     printed.rest()
     return end
 
@@ -135,9 +151,12 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
-        for entry in view.log:
-            if entry.workspace is not None:
-                say(f"workspace kept: {entry.workspace}")
+        kept = {entry.key: entry.workspace for entry in view.log if entry.workspace is not None}
+        for number, receipt in enumerate(view.receipts, start=1):
+            if receipt.key in kept:
+                trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
+                episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
+                say(f"workspace kept of {episode}: {kept[receipt.key]}")
     elif order.form == "json":
         receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
         say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
-from harness import recording, wiring
+from harness import catalog, recording, wiring
+from harness.cli.due import Due, counted, due, place_of
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.options import DEFAULT_EXECUTOR
 from harness.cli.output import note, say, say_json
+from harness.cli.paid import PaidLog
 from harness.cli.selection import choose
-from harness.errors import UsageError
-from harness.schema.run import EpisodeJob, EpisodeOptions
-from harness.suite import is_stale, plan
+from harness.errors import NothingSelectedError, UsageError
+from harness.schema.actor import Provenance
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
+from harness.suite import plan
 
 __all__ = ["record"]
+
+_OPTIONS = EpisodeOptions(executor=DEFAULT_EXECUTOR)
 
 _EPILOG = """\b
 Examples:
   harness record loopx/selected-todo --actor openai/MODEL --yes-spend
   harness record --actor candidate --stale-only --yes-spend
-  harness record --actor candidate --yes-spend --provenance simulated
+  harness record --actor candidate --replace --yes-spend
 """
 
 
@@ -43,9 +47,7 @@ Examples:
 @click.option(
     "--provenance",
     type=click.Choice(["live", "simulated"]),
-    default="live",
-    show_default=True,
-    help="Whether a real model answers, or a rehearsal.",
+    help="Whether a real model answers, or a simulation.  [default: live, simulated where a rehearsal server answers]",
 )
 @click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
 @click.option(
@@ -59,7 +61,7 @@ def record(
     into: Path,
     replace: bool,
     stale_only: bool,
-    provenance: str,
+    provenance: str | None,
     yes_spend: bool,
     form: str,
 ) -> ExitCode:
@@ -67,27 +69,32 @@ def record(
 
     A recording is kept where the episode was judged, pass or fail; an outage is no recording. What is recorded
     already is refused without --replace, and so is what an interrupted recording left behind. With it the fullest of
-    those stays until the new recording is whole; what is removed is told.
+    those stays until the new recording is whole; what is removed is told. A run folder below reports/ keeps what was
+    paid for, recorded or not.
     """
     settings = wiring.settings()
-    if not yes_spend:
-        raise UsageError("live models cost money; agree with --yes-spend")
     folder = settings.cwd / into
     jobs = _jobs(settings, selection, actors, sets)
-    fitting = [job for job in jobs if stale_only and not _is_due(settings, folder, job)]
-    due = [job for job in jobs if job not in fitting]
-    if not (replace or stale_only):
-        _refuse_recorded(folder, due)
-    wiring.refuse_ordinary_keys(settings, due)
+    if not yes_spend:
+        raise UsageError("live models cost money; agree with --yes-spend")
+    if stale_only:
+        found = due(settings, folder, jobs)
+        if not found.stale:
+            return _nothing(settings, folder, found, form)
+        jobs = found.stale
+    elif not replace:
+        _refuse_recorded(folder, jobs)
+    wiring.refuse_ordinary_keys(settings, jobs)
+    said: dict[str | None, Provenance] = {"simulated": "simulated", "live": "live"}
     kept = wiring.keeping(
         settings,
-        [job.actor for job in due],
+        [job.actor for job in jobs],
         folder,
         "judged",
         replace=replace or stale_only,
-        provenance="simulated" if provenance == "simulated" else "live",
+        provenance=said.get(provenance),
     )
-    return _play(settings, due, kept, folder, form)
+    return _play(settings, jobs, kept, folder, form)
 
 
 def _jobs(
@@ -101,21 +108,18 @@ def _jobs(
     for found in specs.values():
         for spec in found:
             if spec.identity.kind != "live":
+                what = "a script" if spec.identity.kind == "script" else "a recording"
                 raise UsageError(
-                    f"actor {spec.identity.ref!r} is no live model; only what a live model says is recorded"
+                    f"actor {spec.identity.ref!r} is {what} and no live model: it cannot be recorded; "
+                    "harness run plays it as it is"
                 )
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    options = EpisodeOptions(executor=DEFAULT_EXECUTOR)
-    return plan(chosen, specs, planes, options=options)
-
-
-def _path(folder: Path, job: EpisodeJob) -> Path:
-    return recording.recording_path(folder, job.loaded.scenario.id, job.actor.identity, job.trial)
+    return plan(chosen, specs, planes, options=_OPTIONS)
 
 
 def _refuse_recorded(folder: Path, jobs: Sequence[EpisodeJob]) -> None:
     for job in jobs:
-        path = _path(folder, job)
+        path = place_of(folder, job)
         if path.exists():
             raise UsageError(
                 f"{path} is there already; record it again with --replace, or what is stale with --stale-only"
@@ -124,46 +128,64 @@ def _refuse_recorded(folder: Path, jobs: Sequence[EpisodeJob]) -> None:
             raise UsageError(f"{half}; --replace records anew and removes it when the new recording is whole")
 
 
-def _is_due(settings: wiring.Settings, folder: Path, job: EpisodeJob) -> bool:
-    """Whether there is a recording of this episode that no longer fits."""
-    path = _path(folder, job)
-    if not path.is_file():
-        return False
-    (spec,) = wiring.recorded_specs(settings, job.loaded, str(path))
-    with wiring.Session(settings) as session:
-        replayed = job.model_copy(update={"actor": spec, "trial": spec.trial or job.trial})
-        return is_stale(session.run(replayed).receipt)
-
-
 def _remove(found: Sequence[recording.Half]) -> None:
     for half in recording.remove(found):
         note(f"harness: removed {half}")
+
+
+def _nothing(settings: wiring.Settings, folder: Path, found: Due, form: str) -> ExitCode:
+    """Say why nothing is to be recorded. Raises NothingSelectedError where nothing is recorded of these actors."""
+    told = counted(settings, folder, found)
+    if not found.fitting:
+        raise NothingSelectedError(f"no recording of what was asked for is stale; {told}")
+    (say if form == "text" else note)(f"nothing to record: no recording of what was asked for is stale; {told}")
+    return ExitCode.PASSED
 
 
 def _play(
     settings: wiring.Settings, jobs: Sequence[EpisodeJob], kept: wiring.Keeping, folder: Path, form: str
 ) -> ExitCode:
     codes: set[ExitCode] = set()
-    with wiring.Session(settings, kept) as session:
-        for job in jobs:
-            path = _path(folder, job)
-            if kept.replace:
-                _remove(recording.superfluous(recording.halves(path)))
-            receipt = session.run(job).receipt
-            written: Literal["recorded", "not recorded"] = "recorded" if kept.stays(receipt.verdict) else "not recorded"
-            if written == "recorded" and kept.replace:
-                _remove(recording.halves(path))
-            if written == "not recorded":
-                codes.add(BY_VERDICT[receipt.verdict])
-                note(
-                    f"harness: {receipt.scenario} with {receipt.actor.ref}: {receipt.outcome.name}; nothing is recorded"
-                )
-            if form == "jsonl":
-                place = str(path) if written == "recorded" else None
-                say_json({"scenario": receipt.scenario, "actor": receipt.actor.ref, "recording": place})
-            elif written == "recorded":
-                code = "" if receipt.failure_code is None else f" ({receipt.failure_code})"
-                say(f"{receipt.verdict}{code}  {receipt.scenario}  {receipt.actor.ref}  {path}")
-    if form == "text":
-        say(f"{len(jobs)} played" if jobs else "nothing to record: every recording still fits")
+    recorded = 0
+    before = {folder, *(path for path in folder.rglob("*"))} if folder.is_dir() else set()
+    made = [place for place in folder.parents if not place.exists()]
+    log = PaidLog(settings, jobs, _OPTIONS)
+    try:
+        with log, wiring.Session(settings, kept) as session:
+            for position, job in enumerate(jobs):
+                path = place_of(folder, job)
+                if kept.replace:
+                    _remove(recording.superfluous(recording.halves(path)))
+                result = session.run(job)
+                is_recorded = kept.stays(result.receipt.verdict)
+                if is_recorded and kept.replace:
+                    _remove(recording.halves(path))
+                log.add(position, result)
+                recorded += is_recorded
+                codes.add(ExitCode.PASSED if is_recorded else BY_VERDICT[result.receipt.verdict])
+                _tell(result, path if is_recorded else None, form)
+    finally:
+        recording.prune(folder, before, made)
+    _conclude(recorded, len(jobs), log.folder, form)
     return gravest(codes)
+
+
+def _tell(result: EpisodeResult, path: Path | None, form: str) -> None:
+    """One episode: where its recording lies, or why there is none."""
+    receipt = result.receipt
+    if path is None:
+        why: str = catalog.shared("reporters", "evidence").why(receipt, result.log)
+        note(f"harness: {receipt.scenario} with {receipt.actor.ref}: nothing is recorded: {why}")
+    if form == "jsonl":
+        place = None if path is None else str(path)
+        say_json({"scenario": receipt.scenario, "actor": receipt.actor.ref, "recording": place})
+    elif path is not None:
+        code = "" if receipt.failure_code is None else f" ({receipt.failure_code})"
+        say(f"{receipt.verdict}{code}  {receipt.scenario}  {receipt.actor.ref}  {path}")
+
+
+def _conclude(recorded: int, total: int, log: Path | None, form: str) -> None:
+    if form == "text":
+        say(f"{recorded} of {total} recorded")
+        if log is not None:
+            say(f"run log: {log}")

@@ -40,7 +40,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     reporters = chosen_reporters(wiring.reporters(), names)
     view = read_run(folder)
     if transcripts:
-        view = wiring.with_transcripts(folder, view)
+        view = wiring.with_transcripts(settings, folder, view)
     if out is None:
         for reporter in reporters:
             _write(folder / reporter.filename, reporter.render(view))

@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 
 from harness import wiring
-from harness.cli.exit_codes import ExitCode
+from harness.cli.cast import cast
+from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
-from harness.cli.output import note, say, say_json, table
+from harness.cli.output import say, say_json, table
 from harness.cli.play import Order, play
 from harness.cli.selection import choose
-from harness.errors import MissingKeyError, NothingSelectedError, UsageError
+from harness.errors import MissingKeyError, UsageError
 from harness.schema.actor import ActorSpec
 from harness.schema.run import EpisodeJob, EpisodeOptions
-from harness.schema.scenario import LoadedScenario
 from harness.suite import plan
 
 __all__ = ["run"]
@@ -31,8 +31,8 @@ Examples:
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
 
 \b
-Actors: script, script:NAME, script:FILE.json, recorded, recorded:FILE,
-PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
+Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID,
+recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 """
 
 
@@ -104,13 +104,15 @@ def run(
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
     chosen = choose(settings, selection)
-    jobs = _plan(settings, chosen, actors, sets, trials=trials, options=options)
-    if not jobs:
-        raise NothingSelectedError("nothing is recorded of what is chosen; record it with harness record")
+    playing = cast(settings, chosen, actors, sets, everything=not selection)
+    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    playing.refuse_nobody()
+    jobs = plan(chosen, playing.actors, planes, trials=trials, options=options)
+    _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
     if dry_run:
+        wiring.refuse_ordinary_keys(settings, jobs)
         _print_plan(jobs, form)
-        return ExitCode.PASSED
-    _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend)
+        return gravest(playing.tell(tolerate_strays=stale == "warn"))
     order = Order(
         options=options,
         reporters=reporters,
@@ -119,28 +121,9 @@ def run(
         out=out,
         keep="all" if keep == "all" else "none" if keep == "none" else "failed",
         tolerate_stale=stale == "warn",
+        playing=playing,
     )
     return play(settings, jobs, order)
-
-
-def _plan(
-    settings: wiring.Settings,
-    chosen: Sequence[LoadedScenario],
-    actors: Sequence[str],
-    sets: Sequence[str],
-    *,
-    trials: int,
-    options: EpisodeOptions,
-) -> tuple[EpisodeJob, ...]:
-    specs = {
-        one.scenario.id: [spec for actor in actors for spec in wiring.actor_specs(settings, actor, one, sets)]
-        for one in chosen
-    }
-    for one in chosen if "recorded" in actors else ():
-        for half in wiring.interrupted(settings, one):
-            note(f"harness: {half}; it is not played, and harness record --replace makes it anew")
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    return plan(chosen, specs, planes, trials=trials, options=options)
 
 
 def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spend: bool) -> None:
@@ -158,10 +141,10 @@ def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spen
 def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
     rows = [planned(job) for job in jobs]
     if form == "json":
-        say_json({"plan": [row.model_dump(mode="json") for row in rows]}, indent=2)
+        say_json({"plan": [row.model_dump(mode="json", exclude_none=True) for row in rows]}, indent=2)
     elif form == "jsonl":
         for row in rows:
-            say_json(row.model_dump(mode="json"))
+            say_json(row.model_dump(mode="json", exclude_none=True))
     else:
         say(
             table(
@@ -170,4 +153,5 @@ def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
             )
         )
         calls = sum(job.loaded.scenario.limits.model_turns for job in jobs if job.actor.identity.kind == "live")
-        say(f"{len(rows)} episodes; at most {calls} calls of live models")
+        bound = f"at most {calls} calls of live models" if calls else "no calls of live models"
+        say(f"{len(rows)} episode{'' if len(rows) == 1 else 's'}; {bound}")

@@ -10,12 +10,14 @@ import click
 from harness import catalog, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import colored, say, say_json, width
-from harness.errors import StoreError, UsageError
+from harness.errors import HarnessError, StoreError, UsageError
 from harness.receipt import read_run
 from harness.schema.base import JsonValue
 from harness.schema.receipt import Receipt
-from harness.schema.run import RunView
+from harness.schema.recording import Drift
+from harness.schema.run import EpisodeJob, RunView
 from harness.schema.transcript import Transcript
+from harness.suite import is_stale
 
 __all__ = ["show"]
 
@@ -68,6 +70,7 @@ def show(
             width=width(),
             color=colored(settings.environ),
             recording=_nothing_kept(receipt) if kept is None else str(kept),
+            drifts=_drifts(settings, receipt, kept),
             again=None if kept is None else shlex.join(["harness", "show", f"{folder}/{number}", "--transcript"]),
         )
         say(told)
@@ -112,6 +115,23 @@ def _nothing_kept(receipt: Receipt) -> str:
     if receipt.actor.kind == "recorded":
         return "the recording that was played is not found from here; name its file: harness show FILE"
     return "no recording of this episode was kept; harness run --keep all keeps every one"
+
+
+def _drifts(settings: wiring.Settings, receipt: Receipt, kept: Path | None) -> tuple[Drift, ...]:
+    """What no longer fits the recording, with the words that no receipt holds; none where that is not the same now."""
+    if kept is None or not is_stale(receipt):
+        return ()
+    try:
+        loaded = wiring.load_scenario(settings, receipt.scenario)
+        plane = wiring.plane_identity(settings, loaded.scenario.plane)
+        if (loaded.digest, plane) != (receipt.scenario_digest, receipt.plane):
+            return ()
+        (spec,) = wiring.recorded_specs(settings, loaded, str(kept))
+        job = EpisodeJob(loaded=loaded, actor=spec, plane=plane, trial=receipt.trial)
+        with wiring.Session(settings) as session:
+            return wiring.recording_report(settings, session, job).drifts
+    except HarnessError:
+        return ()
 
 
 def _say_receipt(view: RunView, number: int, kept: Path | None) -> None:

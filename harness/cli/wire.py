@@ -13,7 +13,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
 from harness.cli.output import say_json
 from harness.cli.selection import choose
-from harness.errors import UsageError
+from harness.errors import ConfigError, UsageError
 from harness.schema.limits import COUNT_MAX
 from harness.schema.rehearsal import FaultKind, FaultSpec, PolicyFile
 from harness.schema.scenario import LoadedScenario
@@ -88,7 +88,10 @@ def rehearse(
     file = _file(chosen, policies, rates)
     file = _everywhere(file, tuple(_fault(text) for text in faults), _latency(latency_ms))
     codec = catalog.module("providers", "openai").build()
-    played = rehearsal.Rehearsal([one.scenario for one in chosen], file, seed, codec)
+    try:
+        played = rehearsal.Rehearsal([one.scenario for one in chosen], file, seed, codec)
+    except ConfigError as error:
+        raise ConfigError(f"{policies or 'the policies'}: {error}") from None
     ends = {signal.SIGINT, signal.SIGTERM}
     # Blocked before the server's threads start, which inherit it: the signal waits here and interrupts nothing.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)

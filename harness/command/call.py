@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.command.expansion import expands, substitutes
-from harness.command.lexer import Word, program_name, trim_lines
+from harness.command.expansion import expands, is_assigned, may_refuse
+from harness.command.lexer import Word, in_its_place, program_name, trim_lines
 from harness.command.options import RefusedError, rebuild
 from harness.command.places import Places
 from harness.schema.command import CallPlan, CallSpec
@@ -65,6 +65,8 @@ def _after_prefix(words: list[Word], spec: CallSpec, places: Places) -> list[Wor
         if assigned < len(rest) and _is_program(rest[assigned], spec):
             if expands(rest[assigned]):
                 raise RefusedError("expansion")
+            if not in_its_place(rest[assigned].text):
+                raise RefusedError("path_outside")
             return rest[assigned + 1 :]
         used = assigned or _preparation(rest, places)
         if used == 0 or used >= len(rest) or not _closes(rest[used]):
@@ -86,8 +88,9 @@ def _preparation(words: Sequence[Word], places: Places) -> int:
     if words[0].text == "export":
         assigned = _assignments(words[1:], places)
         return 1 + assigned if assigned else 0
-    changes = words[0].text == "cd" and len(words) > 1
-    return 2 if changes and places.in_cwd(words[1].text) == places.here else 0
+    if words[0].text != "cd" or len(words) == 1 or places.tidied_into_being(words[1]):
+        return 0
+    return 2 if places.in_cwd(words[1].text) == places.here else 0
 
 
 def _assignments(words: Sequence[Word], places: Places) -> int:
@@ -97,7 +100,7 @@ def _assignments(words: Sequence[Word], places: Places) -> int:
         match = _ASSIGNMENT.match(word.lead)
         if match is None or places.profile.steer.fullmatch(match[1]):
             break
-        if substitutes(word, places.profile.harmless):
+        if may_refuse(word) or not is_assigned(word, places.profile.harmless):
             break
         count += 1
     return count

@@ -7,10 +7,12 @@ import re
 from harness.command.clock import read_clock
 from harness.command.lexer import Word, split_shell
 
-__all__ = ["expands", "substitutes", "uses_dollar"]
+__all__ = ["expands", "is_assigned", "is_one_word", "may_refuse", "substitutes", "uses_dollar"]
 
 _DOLLAR = re.compile(r"\$[A-Za-z0-9_{(@*#?$!-]|`")
 _SUBSTITUTION = re.compile(r"\$\(([^()`$\\]*)\)")
+#: What stands between braces may be an expression that ends the shell (``${X:?}``), and so may ``$[...]``.
+_EXPRESSION = re.compile(r"\$\{(?![A-Za-z_][A-Za-z0-9_]*\})|\$\[|\$\(\(")
 _PATTERN = re.compile(r"[*?\[]|\{[^{}]*(?:,|\.\.)[^{}]*\}")
 
 
@@ -37,3 +39,24 @@ def substitutes(word: Word, harmless: tuple[str, ...]) -> bool:
     live = word.text if "$(" in word.active or "`" in word.active else ""
     rest = _SUBSTITUTION.sub(judged, live)
     return "$(" in rest or "`" in rest
+
+
+def is_one_word(word: Word, harmless: tuple[str, ...]) -> bool:
+    """Whether a shell makes one word of it, whatever its variables hold, without running anything.
+
+    Variables must stand between double quotes, where one that is not set leaves an empty word.
+    """
+    bare = _SUBSTITUTION.sub("", word.bare)
+    splits = "$" in bare or _PATTERN.search(bare) is not None or bare.startswith("~")
+    return not splits and is_assigned(word, harmless)
+
+
+def is_assigned(word: Word, harmless: tuple[str, ...]) -> bool:
+    """Whether a shell takes it as a value to assign, which it does not split, without running anything."""
+    bare = _SUBSTITUTION.sub("", word.bare)
+    return not any(mark in bare for mark in "`()") and not substitutes(word, harmless)
+
+
+def may_refuse(word: Word) -> bool:
+    """Whether a shell may end with an error at it: an expression stands in it, as ``${X:?}`` or ``$[1/0]``."""
+    return _EXPRESSION.search(word.active) is not None

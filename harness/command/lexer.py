@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "Word",
+    "in_its_place",
     "program_name",
     "split_plan",
     "split_shell",
@@ -46,9 +47,11 @@ def _dialect(blank: str, operators: str = "", comment: str = "", stop: str = "")
 _WORDS = _dialect(r"\x20\t\r\n")
 _SHELL = _dialect(r"\x20\t\r", r";&|<>\n")
 _PLAN = _dialect(r"\x20\t\r", r";&|<>\n", r"\#[^\n]*\n?", r"\#")
-_STRICT = _dialect(r"\x20\t\r", r";&|<>\n", r"\#[^\n]*", r"\#")
+_STRICT = _dialect(r"\x20\t", r";&|<>\n", r"(?<![^\x20\t\n;&|<>])\#[^\n]*")
 #: Python refuses to convert longer texts where its limit is set to the minimum.
 _DIGITS = 640
+#: Directories whose programs are those that a bare name finds.
+_PROGRAM_FOLDERS = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin"})
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -158,7 +161,7 @@ def split_plan(text: str) -> tuple[Word, ...] | None:
 
 
 def split_strict(text: str) -> tuple[Word, ...] | None:
-    """As ``split_plan``, but a comment ends before the line's end, as it does in a shell."""
+    """Words as a shell splits them: ``#`` starts a comment at the start of a word only, up to the line's end."""
     return _scan(text, _STRICT)
 
 
@@ -174,6 +177,11 @@ def program_name(text: str) -> str:
     """The last part of a program's path; the program itself is always looked up by this name."""
     parts = [part for part in text.split("/") if part not in ("", ".")]
     return parts[-1] if parts else ""
+
+
+def in_its_place(text: str) -> bool:
+    """Whether a program's word names it where a bare name finds it."""
+    return text.rpartition("/")[0] in _PROGRAM_FOLDERS
 
 
 def whole_number(text: str, low: int, high: int) -> int | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from harness.command.expansion import expands, substitutes
+from harness.command.expansion import expands, is_one_word
 from harness.command.lexer import Word
 from harness.command.places import Places
 from harness.schema.command import CallSpec, Refusal
 
 __all__ = ["RefusedError", "rebuild"]
+
+
+#: What argparse takes for an option and not for the value of one: a dash, then no number and no blank.
+_OPTION = re.compile(r"-(?!\d+\Z|\d*\.\d+\Z)[^ ]+", re.DOTALL)
 
 
 class RefusedError(Exception):
@@ -71,10 +76,12 @@ def _option(words: Sequence[Word], spec: CallSpec, places: Places) -> tuple[str,
 
 def _value(name: str, word: Word, text: str, spec: CallSpec, places: Places) -> str:
     """The value to pass for a value typed; ``word`` is where it stood."""
-    if text.startswith("--"):
-        raise RefusedError("missing_value")
+    if text.startswith("--") or word.lead.startswith("#"):
+        raise RefusedError("missing_value")  # another option, or a comment, to whoever reads the words
     if name in spec.set:
-        if substitutes(word, places.profile.harmless):
+        if text == word.text and _OPTION.fullmatch(text):
+            raise RefusedError("missing_value")
+        if not is_one_word(word, places.profile.harmless):
             raise RefusedError("expansion")
         return spec.set[name]
     _literal(word)

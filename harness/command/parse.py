@@ -5,23 +5,27 @@ from __future__ import annotations
 from harness.command.call import read_call
 from harness.command.clock import read_clock
 from harness.command.expansion import substitutes
-from harness.command.lexer import split_shell, split_words
+from harness.command.lexer import split_shell, split_strict, split_words
 from harness.command.places import Places
 from harness.command.profile import PROFILES, TEXT_BYTES
 from harness.command.reads import read_plan
 from harness.command.shape import UNREAD, command_shape, has_lines
 from harness.schema.command import GrammarContext, ParsedCommand
 
-__all__ = ["parse"]
+__all__ = ["BLANKS", "parse"]
+
+#: What a shell takes for blanks; other white space, and a carriage return, are letters to it.
+BLANKS = " \t\n"
 
 
 def parse(text: str, context: GrammarContext) -> ParsedCommand:
-    """Read a command as it stands (blanks and line ends at its ends count). Total: any text gives a value.
+    """Read a command; blanks and line ends at its ends do not count. Total: any text gives a value.
 
     Nothing is run, and of the world only the links of paths under the roots are looked at. A text of more than 65,536
     bytes, with a lone surrogate, or under a profile that is not in ``GRAMMARS`` is not read at all; one with a NUL is
     no read, and as a call it is refused. ``context.cwd`` must be one of ``context.roots``.
     """
+    text = text.strip(BLANKS)
     profile = PROFILES.get(context.profile)
     if profile is None or not _is_bounded_text(text):
         return ParsedCommand(shape=UNREAD)
@@ -30,10 +34,17 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
         return ParsedCommand(shape=UNREAD.model_copy(update={"multiline": has_lines(text)}))
     places = Places(context, profile)
     call = None if context.call is None else read_call(words, shell, context.call, places)
-    clock = None if any(substitutes(word, profile.harmless) for word in words) else read_clock(words)
+    if call is not None and _has_bare_return(text):
+        call = call.model_copy(update={"argv": None, "refused": call.refused or "unparseable"})
+    clock = None if any(substitutes(word, profile.harmless) for word in words) else read_clock(shell)
     reads = None if "\0" in text else read_plan(text, shell, places)
     shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)
     return ParsedCommand(call=call, clock=clock, reads=reads, shape=shape)
+
+
+def _has_bare_return(text: str) -> bool:
+    """Whether a carriage return stands outside of quotes: the control plane's grammar takes it for a blank."""
+    return any("\r" in word.bare for word in split_strict(text) or ())
 
 
 def _is_bounded_text(text: str) -> bool:

@@ -52,7 +52,9 @@ _LOOPX_0_4 = Profile(
     home_spellings=("~", "$HOME", "${HOME}"),
     turn_variable="LOOPX_TURN",
     harmless=("pwd", "uuidgen"),
-    steer=re.compile(r"(?!LOOPX_TURN\Z)(?:LOOPX_.*|PYTHON.*|LD_.*|DYLD_.*|HOME|PATH|IFS|ENV|BASH_ENV)", re.DOTALL),
+    steer=re.compile(
+        r"(?!LOOPX_TURN\Z)(?:(?:LOOPX|CODEX|XDG|GIT|LD|DYLD)_.*|PYTHON.*|TMPDIR|HOME|PATH|IFS|ENV|BASH.*)", re.DOTALL
+    ),
 )
 
 PROFILES: dict[str, Profile] = {profile.name: profile for profile in (_LOOPX_0_4,)}

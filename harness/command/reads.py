@@ -4,11 +4,12 @@ What a text *is* follows the control plane's own grammar, since its verdicts dep
 ``&&``, ``||`` and newlines; any other run of operator characters (``;;``, ``>&``) is an operand; ``#`` starts a comment
 anywhere and takes the line's end with it; nothing is expanded; a ``..`` after a file name is tidied away. What is *run*
 is only what a shell would make of the same text: where the two differ the plan keeps its role and is refused. One
-exception is kept: what is glued to a word by ``#`` is a comment.
+exception is kept: a fragment, letters and digits that ``#`` glues to the end of the text, is left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -23,6 +24,7 @@ __all__ = ["read_plan"]
 Operator = Literal[";", "&&", "||"]
 Groups = list[tuple[Operator, list[Word]]]
 
+_FRAGMENT = re.compile(r"""([^#'"\\]*[^#'"\\\s;&|<>])#[A-Za-z0-9_.-]*""")
 _SEPARATORS: dict[str, Operator] = {";": ";", "\n": ";", "&&": "&&", "||": "||"}
 _REFUSED = frozenset({"&", "<", "<<", "<<<", ">>"})
 _MEANT = frozenset({*_SEPARATORS, *_REFUSED, "|", ">"})
@@ -48,6 +50,8 @@ def _tolerant(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | No
 
 def _strict(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | None:
     """The plan of the same text as a shell splits it, if a shell would also do with it what the plan does."""
+    fragment = _FRAGMENT.fullmatch(text)
+    text = text if fragment is None else fragment[1]
     words = trim_lines(shell)
     alone = _lone_listing(words, places)
     if alone is not None and as_a_shell(words, places):

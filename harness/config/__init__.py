@@ -2,10 +2,11 @@
 
 from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.live_ref import LiveRef, parse_live_ref
-from harness.config.presets import Preset, address_for, check_settings, resolve
+from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
 from harness.config.settings import apply_settings
 
 __all__ = [
+    "PRESETS",
     "ActorConfig",
     "LiveRef",
     "Preset",

@@ -51,14 +51,17 @@ def result_code(seen: Observation) -> ResultCode:
 
 
 def shown_text(seen: Observation, *, limit: int) -> str:
-    """What the actor is shown: at most ``limit`` characters and a mark that says how many are left out."""
+    """What the actor is shown: at most ``limit`` characters, the mark that says how many are left out included."""
     if not seen.ran:
         return f"error: not run ({seen.refused})"
     text = seen.text
     if len(text) <= limit:
         return text
-    head = limit * 6 // 10
-    tail = limit - head
-    left_out = len(text) - head - tail
-    mark = f"\n[{left_out} of {len(text)} characters are left out here; do not guess them]\n"
-    return text[:head] + mark + text[len(text) - tail :]
+    room = limit - len(_mark(len(text), len(text)))
+    head = room * 6 // 10
+    tail = room - head
+    return text[:head] + _mark(len(text) - room, len(text)) + text[len(text) - tail :]
+
+
+def _mark(left_out: int, whole: int) -> str:
+    return f"\n[{left_out} of {whole} characters are left out here; do not guess them]\n"

@@ -49,7 +49,7 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     if not isinstance(text, str) or gate.check_size(hand.call, argument_bytes=world.scenario.limits.argument_bytes):
         return None  # C7 refuses it: a text beyond the bound is not parsed
     hand.text, hand.before = text, world.rule_state
-    hand.parsed = command.parse(text.strip(), world.contexts[hand.call.name])
+    hand.parsed = command.parse(text, world.contexts[hand.call.name])
     hand.kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=hand.parsed)
     hand.proposal = rules.propose(world.scenario, hand.before, hand.kind)
     world.record(
@@ -60,7 +60,7 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
             kind_name=hand.proposal.kind,
             code=hand.proposal.code,
             shape=hand.parsed.shape,
-            command=digest_text(world.placeholders.hide(text).strip()),
+            command=digest_text(world.placeholders.hide(text).strip(command.BLANKS)),
             arguments=digest_json(world.placeholders.hide_json(arguments)),
         )
     )
@@ -151,6 +151,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         seen,
         file=world.file_text,
         kind_of=lambda t: _kind_of(world, hand, t),
+        shown=shown_text(seen, limit=world.scenario.limits.tool_result_chars),
     )
     hand.judgement = judgement
     world.record(
@@ -244,7 +245,7 @@ def _find(world: World, findings: tuple[RawFinding, ...]) -> None:
 
 def _kind_of(world: World, hand: CallInHand, text: str) -> str | None:
     tool = world.scenario.tool[hand.call.name]
-    parsed = command.parse(text.strip(), world.contexts[hand.call.name])
+    parsed = command.parse(text, world.contexts[hand.call.name])
     arguments: dict[str, JsonValue] = {tool.argument: text}
     kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=parsed)
     world.kinds_of[text] = kind.name if kind else None

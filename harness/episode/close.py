@@ -79,7 +79,7 @@ def _conclude(
 
 def _stale(drifts: Sequence[Drift], found: Sequence[tuple[int | None, RawFinding]]) -> Conclusion:
     """What no longer fits its recording proves nothing; the receipt says what changed."""
-    first = drifts[0].cause
+    first = drifts[0].stale
     cause: Cause = "control_plane" if first in {"plane_version", "plane_answer"} else "scenario"
     return Conclusion("not_judged", cause, f"stale_{first}", tuple(found))
 
@@ -90,8 +90,8 @@ def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcom
     rule = scenario_rule(scenario, outcome)
     found = tuple(world.findings) if world else ()
     if outcome.reason == "scenario_violation":
-        cause: Cause = "control_plane" if found and found[0][1].check == "answer" else "model"
-        return Conclusion(rule.verdict or "fail", rule.cause or cause, rule.code or outcome.detail, found)
+        broken: Cause = "control_plane" if found and found[0][1].check == "answer" else "model"
+        return Conclusion(rule.verdict or "fail", rule.cause or broken, rule.code or outcome.detail, found)
     if outcome.status == "completed" and rule.verdict is None:
         if rules.accepts(scenario, frozenset(state.facts)):
             return Conclusion("pass", None, None)
@@ -104,7 +104,9 @@ def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcom
         return Conclusion("pass", None, None, found)
     code = rule.code or outcome.reason
     finding = (None, RawFinding(code=code, check="outcome"))
-    return Conclusion(verdict, rule.cause or default_cause(outcome, verdict), code, (*found, finding))
+    waited = live and any(one.purpose == "main" and one.status == "unknown" for one in state.operations.values())
+    cause = rule.cause or default_cause(outcome, verdict, waited_for_model=waited)
+    return Conclusion(verdict, cause, code, (*found, finding))
 
 
 def _definition(journal: Journal) -> str | None:

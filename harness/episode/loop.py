@@ -17,6 +17,7 @@ from harness.errors import (
     ControlPlaneError,
     MachineError,
     OpeningRefusedError,
+    OutOfTimeError,
     SetupRejectedError,
     StorageError,
 )
@@ -104,6 +105,8 @@ def _played(
         outcome = _turns(world)
     except MachineError as error:
         problem, outcome = str(error), machine_ending()
+    except OutOfTimeError as error:
+        problem, outcome = str(error), Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     except SetupRejectedError as error:
         problem, by_plane = str(error), error.by_plane
         outcome = Outcome(status="rejected", reason="setup_rejected")

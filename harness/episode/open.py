@@ -12,7 +12,7 @@ from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, SetupRejectedError
+from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, Spool
 from harness.ports import ControlPlane
 from harness.scenario import bind
@@ -272,6 +272,8 @@ def _value_call(world: World, args: tuple[str, ...]) -> Completed:
         world.observe_changes("control_plane")
     else:
         done = world.invoke_plane(args)
+        if done.timed_out and world.bounds.passed() is not None:
+            raise OutOfTimeError("the time was over before the prompt was made")
         world.observe_changes("control_plane")
         lacking = None if done.exit_code == 0 else world.lacking()
         if lacking is not None:

@@ -63,7 +63,8 @@ def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) 
     if not seen.ran:
         return None
     world.observe_changes(by)
-    lacking = None if seen.ok else world.lacking()
+    # reads need no room: what they name wrongly is wrong on a full disc too
+    lacking = world.lacking() if by == "control_plane" and not seen.ok else None
     if lacking is not None:
         return not_run(world, hand, "environment", f"the command failed, and the machine lacks something: {lacking}")
     if by == "control_plane" and seen.exit_code is None and not seen.timed_out:

@@ -79,8 +79,14 @@ def default_verdict(outcome: Outcome, *, live: bool) -> Verdict:
     return "fail"
 
 
-def default_cause(outcome: Outcome, verdict: Verdict) -> Cause:
-    """Whose fault an ending is: outages the provider's, broken worlds the scenario's, judged endings the model's."""
+def default_cause(outcome: Outcome, verdict: Verdict, *, waited_for_model: bool = False) -> Cause:
+    """Whose fault an ending is: outages the provider's, broken worlds the scenario's, judged endings the model's.
+
+    Where the time is over it is the provider's if its answer was waited for. Else a slow machine and a slow control
+    plane cannot be told apart, and neither is the model's.
+    """
+    if outcome.reason == "duration":
+        return "provider" if waited_for_model else "harness"
     if verdict == "fail":
         return "model"
     if outcome.detail == "environment":

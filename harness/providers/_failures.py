@@ -130,7 +130,8 @@ def _by_status(status: int, told: _Told | None) -> ProviderCategory:
     if status == 404:  # noqa: PLR2004  (a missing model, or a wrong address)
         if told is None:
             return "bad_response"
-        return "model_not_found" if "model" in told.message.lower() else "invalid_request"
+        # who does not speak of a model does not know the place, and how servers say that is not agreed on
+        return "model_not_found" if "model" in told.message.lower() else "bad_response"
     if status >= 500:  # noqa: PLR2004  (server errors)
         overloaded = told is not None and "overloaded" in told.message.lower()
         return "overloaded" if overloaded else "server_error"
@@ -186,6 +187,8 @@ def _error(
         text = f"the provider reported an error inside an answer with HTTP {status}"
     elif 300 <= status < 400:  # noqa: PLR2004  (redirects)
         text = f"the address answered HTTP {status}, a redirect; redirects are not followed, is the base URL right?"
+    elif status == 404 and category == "bad_response":  # noqa: PLR2004  (nothing is at that path)
+        text = "nothing answers there (HTTP 404); is /v1 missing in the address?"
     elif category == "bad_response":
         text = f"the address answered HTTP {status} and no API error; is the base URL right?"
     else:

@@ -51,13 +51,19 @@ class ScenarioFile(pytest.Module):
         ledger = self.config.stash[LEDGER]
         folder = snapshot_folder(self.config, root) / self.path.parent.name / self.path.stem
         entry = ledger.files[str(self.path)] = ScenarioEntry(str(folder))
-        ledger.met.update(_scripts(loaded))
+        asked = actors(self.config)
+        try:
+            meant = {actor: _meant(actor, recordings) for actor in asked if actor.startswith("recorded:")}
+        except HarnessError as error:
+            raise self.CollectError(f"harness: {error}") from None
+        ledger.met.update((*_scripts(loaded), *(actor for actor, found in meant.items() if found)))
+        ledger.recorded.update(recordings)
         twins = _twins(recordings)
         tests = [
             self._test(
                 name, actor, Part(loaded, f"recorded:{kept}" if kept is not None else actor, twins.get(actor)), folder
             )
-            for actor in _asked(actors(self.config), loaded, recordings)
+            for actor in _asked(asked, loaded, recordings, meant)
             for kept in (recordings.get(actor),)
             for name in _names(actor, 1 if kept is not None else trials(self.config))
         ]
@@ -96,10 +102,18 @@ def _scripts(loaded: LoadedScenario) -> tuple[str, ...]:
     return (_REFERENCE, *(f"script:{name}" for name in (*scripts.right, *scripts.wrong)))
 
 
-def _asked(asked: Iterable[str], loaded: LoadedScenario, recordings: Iterable[str]) -> tuple[str, ...]:
-    """The actors that this scenario has of those asked for, in that order."""
+def _meant(actor: str, recordings: Mapping[str, Path]) -> tuple[str, ...]:
+    """The recordings that ``recorded:NAME`` means here. Raises UsageError where several actors are called so."""
+    some = recording.chosen(recordings.values(), actor.partition(":")[2])
+    return tuple(f"recorded:{path.stem}" for path in some)
+
+
+def _asked(
+    asked: Iterable[str], loaded: LoadedScenario, recordings: Iterable[str], meant: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The actors that this scenario has of those asked for, in that order; ``meant`` are recordings by other names."""
     scripts = _scripts(loaded)
-    groups = {"recorded": tuple(recordings), "script": (_REFERENCE,), "all-scripts": scripts}
+    groups = {"recorded": tuple(recordings), "script": (_REFERENCE,), "all-scripts": scripts, **meant}
     return tuple(
         dict.fromkeys(name for actor in asked for name in groups.get(actor, (actor,) if actor in scripts else ()))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -26,29 +26,42 @@ _STEP_WORDS: Final = {
 }
 #: Digests, and what it means that one is another.
 _CHANGED: Final = {
-    "scenario_digest": "the scenario file changed",
-    "definition_digest": "what is frozen at the start (world, prompt, tools) changed",
     "classifier_version": "the classifiers are another version",
     "actor": "the actor is another (script, model or settings)",
     "plane": "the control plane is another version",
 }
 
 
-def compared(expected: Receipt, got: Receipt) -> Iterator[str]:
-    """Verdict, the first step that differs, findings, facts, digests, counts, the workspace, and JSON pointers."""
+def compared(expected: Receipt, got: Receipt, parts: Sequence[str] = ()) -> Iterator[str]:
+    """Verdict, the first step that differs, findings, facts, digests, counts, the workspace, and JSON pointers.
+
+    ``parts`` are those of the scenario that are known to have changed.
+    """
     old, new = expected.model_dump(mode="json"), got.model_dump(mode="json")
     if verdict(expected) != verdict(got):
         yield f"verdict: expected {verdict(expected)}, got {verdict(got)}"
     yield from _steps(expected, got)
     yield from (f"found now: {_finding(finding)}" for finding in got.findings if finding not in expected.findings)
     yield from (f"no longer found: {_finding(finding)}" for finding in expected.findings if finding not in got.findings)
-    yield from (words for name, words in _CHANGED.items() if old[name] != new[name])
+    yield from _frozen(expected, got, parts)
     for words, before, now in _measured(expected, got):
         if before != now:
             yield f"{words}: expected {before}, got {now}"
     pointers = [*_pointers(old, new, "")]
     more = f" and {len(pointers) - _POINTERS} more" if len(pointers) > _POINTERS else ""
     yield f"differs at {', '.join(pointers[:_POINTERS])}{more}" if pointers else "differs in layout only"
+
+
+def _frozen(expected: Receipt, got: Receipt, parts: Sequence[str]) -> Iterator[str]:
+    """What was another already at the start."""
+    found = [words for name, words in _CHANGED.items() if getattr(expected, name) != getattr(got, name)]
+    if expected.scenario_digest != got.scenario_digest:
+        more = f" and {len(parts) - _POINTERS} more" if len(parts) > _POINTERS else ""
+        found.insert(0, f"the scenario changed{': ' if parts else ''}{', '.join(parts[:_POINTERS])}{more}")
+    if not found and expected.definition_digest != got.definition_digest:
+        # the definition covers all of these, and the prompt as it was delivered
+        found.append("the prompt is another, although the scenario is the same: a value in it is computed")
+    yield from found
 
 
 def _measured(expected: Receipt, got: Receipt) -> Iterator[tuple[str, str, str]]:

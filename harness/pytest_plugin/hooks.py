@@ -26,6 +26,7 @@ __all__ = [
 
 _SENT: Final = "harness_ledger"
 _LEFT: Final = pytest.StashKey[tuple[str, ...]]()
+_COUNT: Final = pytest.StashKey[int]()
 
 
 class _Worker(Protocol):
@@ -66,12 +67,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
-    """Refuse a script that was asked for and that no collected scenario has."""
+    """Refuse a script or recording that was asked for and that no collected scenario has."""
     ledger = config.stash[LEDGER]
-    named = [actor for actor in actors(config) if actor.startswith("script:")]
+    named = [actor for actor in actors(config) if actor.startswith(("script:", "recorded:"))]
     unknown = [actor for actor in named if actor not in ledger.met]
     if ledger.files and unknown:
-        raise pytest.UsageError(f"harness: no collected scenario has {', '.join(unknown)}")
+        there = f"; there are: {', '.join(sorted(ledger.recorded)) or 'no recordings'}"
+        listed = there if any(actor.startswith("recorded:") for actor in unknown) else ""
+        raise pytest.UsageError(f"harness: no collected scenario has {', '.join(unknown)}{listed}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -95,7 +98,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not ledger.files or config.option.collectonly:
         return
     found = import_module("harness.pytest_plugin.leftovers").look(config, ledger)
-    config.stash[_LEFT] = found.lines
+    config.stash[_LEFT], config.stash[_COUNT] = found.lines, found.count
     if found.fails and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -109,12 +112,15 @@ def pytest_testnodedown(node: _Worker) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Tell what is left over."""
+    """Tell what is left over, and count it in pytest's last line, which would else know of passed tests only."""
     lines = config.stash.get(_LEFT, ())
     if lines:
         terminalreporter.section("harness: left over")
         for line in lines:
             terminalreporter.line(line)
+    count = config.stash.get(_COUNT, 0)
+    if count:
+        terminalreporter.stats.setdefault("left over", []).extend([None] * count)
 
 
 def _scenarios_below(config: pytest.Config) -> bool:

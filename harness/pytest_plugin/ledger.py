@@ -28,10 +28,14 @@ class ScenarioEntry:
 
 @dataclass(slots=True)
 class Ledger:
-    """All scenario files by path. ``met`` are the scripts of any of them, as actors."""
+    """All scenario files by path. ``met`` are the scripts of any of them and what of them was asked for, as actors.
+
+    ``recorded`` are their recordings, as actors.
+    """
 
     files: dict[str, ScenarioEntry] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
+    recorded: set[str] = field(default_factory=set)
 
     def dumped(self) -> str:
         """As a text that a worker can send."""

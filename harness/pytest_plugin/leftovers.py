@@ -21,10 +21,11 @@ _SNAPSHOTS = "*.json"
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """Lines to print, and whether the session fails for them."""
+    """Lines to print, whether the session fails for them, and how many there still are."""
 
     lines: tuple[str, ...]
     fails: bool
+    count: int = 0
 
 
 def look(config: pytest.Config, ledger: Ledger) -> Leftovers:
@@ -40,12 +41,13 @@ def look(config: pytest.Config, ledger: Ledger) -> Leftovers:
         for path in unused:
             _remove(path)
         told = [f"unused snapshot, removed: {near(path, config.rootpath)}" for path in unused]
-        return Leftovers((*told, *others), fails=bool(others))
+        return Leftovers((*told, *others), fails=bool(others), count=len(others))
     told = [f"unused snapshot: {near(path, config.rootpath)}" for path in unused]
     if told:
         told.append("no test asks for these; delete them, or type: pytest --snapshot-update")
     tolerated = bool(config.getoption("warn_unused_snapshots", default=False))
-    return Leftovers((*told, *others), fails=bool(others) or (bool(unused) and not tolerated))
+    fails = bool(others) or (bool(unused) and not tolerated)
+    return Leftovers((*told, *others), fails=fails, count=len(unused) + len(others))
 
 
 def _of_actors(ledger: Ledger) -> Iterator[Path]:

@@ -21,7 +21,7 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         dest="harness_actor",
         metavar="ACTOR",
-        help="who plays: recorded, script, script:NAME or all-scripts; repeatable; overrides harness_actors",
+        help="who plays: recorded, recorded:ID, script, script:NAME or all-scripts; repeatable",
     )
     group.addoption(
         "--harness-trials",
@@ -46,9 +46,10 @@ def actors(config: pytest.Config) -> tuple[str, ...]:
     chosen: list[str] = config.getoption("harness_actor") or config.getini("harness_actors")
     for actor in chosen:
         head, _, name = actor.partition(":")
-        if actor not in {"recorded", "script", "all-scripts"} and not (head == "script" and name):
+        if actor not in {"recorded", "script", "all-scripts"} and not (head in {"script", "recorded"} and name):
             raise pytest.UsageError(
-                f"harness: {actor!r} cannot play in a test; there are: recorded, script, script:NAME, all-scripts"
+                f"harness: {actor!r} cannot play in a test; there are: recorded, recorded:ID, script, script:NAME, "
+                "all-scripts"
             )
     return tuple(dict.fromkeys(chosen))
 

@@ -12,10 +12,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from harness import wiring
-from harness.errors import HarnessError, RecordingError
+from harness.errors import HarnessError
 from harness.pytest_plugin import telling
+from harness.pytest_plugin.since import changed_since
 from harness.pytest_plugin.snapshots import ReceiptSnapshot
 from harness.receipt import canonical
+from harness.schema.recording import Drift, RerecordSpec
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.suite import is_stale, run_suite
@@ -55,13 +57,22 @@ def play(
         pytest.fail(_refusal(request.node, result), pytrace=False)
     receipt = result.receipt
     request.node.user_properties.append(("verdict", receipt.verdict))
+    columns = request.config.get_terminal_writer().fullwidth
     if is_stale(receipt):
-        pytest.fail("\n".join(telling.stale(receipt)), pytrace=False)
+        drifts, again = _drifted(harness_settings, harness_session, part, result)
+        pytest.fail("\n".join(telling.stale(receipt, drifts, again, columns)), pytrace=False)
     text = canonical(receipt).encode("ascii")
     if snapshot.use_extension(ReceiptSnapshot) == text:
         return
     file = Path(ReceiptSnapshot.get_location(test_location=snapshot.test_location, index=0))
-    lines = telling.differing(_kept(file), receipt, problem=result.log.problem)
+    kept = _kept(file)
+    lines = telling.differing(
+        kept,
+        receipt,
+        problem=result.log.problem,
+        parts=changed_since(harness_settings, part.loaded, kept),
+        width=columns,
+    )
     accept = f"if that is right: pytest --snapshot-update {telling.quoted(request.node.nodeid)}"
     pytest.fail("\n".join((*lines, f"snapshot: {telling.near(file, request.config.rootpath)}", accept)), pytrace=False)
 
@@ -84,6 +95,16 @@ def _episode(place: wiring.Settings, session: wiring.Session, part: Part) -> Epi
     return results[0]
 
 
+def _drifted(
+    place: wiring.Settings, session: wiring.Session, part: Part, result: EpisodeResult
+) -> tuple[tuple[Drift, ...], RerecordSpec | None]:
+    """The drifts once more, with the words that no receipt holds; those of the receipt where that cannot be."""
+    try:
+        return wiring.recording_report(place, session, _job(place, part)).drifts, result.log.again
+    except HarnessError:
+        return (), result.log.again
+
+
 def _job(place: wiring.Settings, part: Part) -> EpisodeJob:
     """Raises HarnessError for a recording that cannot be read, and for a control plane that is not there."""
     spec = wiring.actor_specs(place, part.actor, part.loaded, ())[0]
@@ -97,8 +118,7 @@ def _job(place: wiring.Settings, part: Part) -> EpisodeJob:
 
 
 def _refusal(node: pytest.Item, error: HarnessError) -> str:
-    more = "; harness record --replace makes it anew" if isinstance(error, RecordingError) else ""
-    return f"harness: {node.name}: {error}{more}"
+    return f"harness: {node.name}: {error}"
 
 
 def _kept(file: Path) -> bytes | None:

@@ -1,10 +1,11 @@
-"""How a receipt differs from its snapshot, in words and within 80 columns."""
+"""How a receipt differs from its snapshot, in words and within the columns of the terminal."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,25 +13,29 @@ from pydantic import ValidationError
 
 from harness import recording
 from harness.pytest_plugin import comparing
-from harness.schema.receipt import Finding, Receipt
-from harness.schema.recording import Drift
+from harness.schema.receipt import Receipt
+from harness.schema.recording import Drift, RerecordSpec
 
 __all__ = ["differing", "near", "quoted", "stale"]
 
-_WIDTH: Final = 80
+_NARROWEST: Final = 20
 
 
-def stale(receipt: Receipt) -> tuple[str, ...]:
-    """Why the recording that was played no longer fits, cause by cause."""
-    lines = [*_wrapped(f"{_who(receipt)}: the recording is stale and proves nothing until it is recorded anew")]
-    for finding in receipt.findings:
-        if finding.check == "drift":
-            lines += recording.tell(_drift(finding), _WIDTH)
-    return (*map(_plain, lines), f"to record anew: harness record {receipt.scenario} --actor ACTOR --stale-only")
+def stale(receipt: Receipt, drifts: Sequence[Drift], again: RerecordSpec | None, width: int = 80) -> tuple[str, ...]:
+    """Why the recording that was played no longer fits, causes first, and what records it anew."""
+    lines = [*_wrapped(f"{_who(receipt)}: the recording is stale and proves nothing until it is recorded anew", width)]
+    lines += recording.tell(drifts or recording.drifts_in(receipt.findings), width)
+    commands = () if again is None else recording.commands([again])
+    return (*lines, *(f"to record anew: {_plain(line)}" for line in commands))
 
 
-def differing(kept: bytes | None, got: Receipt, *, problem: str | None) -> tuple[str, ...]:
-    """What the snapshot expected and what came; ``kept`` is its file, ``problem`` what the run log says."""
+def differing(
+    kept: bytes | None, got: Receipt, *, problem: str | None, parts: Sequence[str] = (), width: int = 80
+) -> tuple[str, ...]:
+    """What the snapshot expected and what came; ``kept`` is its file, ``problem`` what the run log says.
+
+    ``parts`` are those of the scenario that are known to have changed since.
+    """
     told = [_who(got)]
     if problem is not None:
         told.append(f"problem: {problem}")
@@ -41,9 +46,9 @@ def differing(kept: bytes | None, got: Receipt, *, problem: str | None) -> tuple
         told += (
             [expected, f"got {comparing.verdict(got)}"]
             if isinstance(expected, str)
-            else comparing.compared(expected, got)
+            else comparing.compared(expected, got, parts)
         )
-    return tuple(line for text in told for line in _wrapped(text))
+    return tuple(line for text in told for line in _wrapped(text, width))
 
 
 def near(path: Path, root: Path) -> str:
@@ -80,22 +85,12 @@ def _who(receipt: Receipt) -> str:
     return f"scenario {receipt.scenario}, actor {receipt.actor.ref}"
 
 
-def _drift(finding: Finding) -> Drift:
-    return Drift.model_validate(
-        {
-            "cause": finding.code.removeprefix("stale_"),
-            "step": finding.step,
-            "pointer": finding.pointer,
-            "recorded": finding.expected,
-            "now": finding.got,
-        }
-    )
-
-
 def _plain(text: str) -> str:
     """Without characters that act on a terminal."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(_plain(text), _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of so many columns; a path, a pointer or a digest is never broken."""
+    room = max(width, _NARROWEST)
+    return textwrap.wrap(_plain(text), room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

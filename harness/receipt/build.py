@@ -86,12 +86,13 @@ def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
 
 def _drift(drift: Drift) -> Finding:
     return Finding(
-        code=f"stale_{drift.cause}",
+        code=f"stale_{drift.stale}",
         step=drift.step,
         check="drift",
         pointer=drift.pointer,
         expected=drift.recorded,
         got=drift.now,
+        exchange=drift.exchange,
     )
 
 

@@ -98,7 +98,7 @@ def header_of(path: Path) -> RecordingHeader:
         raise _unreadable(path, error) from error
     entry = _entry(first, str(path), 1)
     if not isinstance(entry, RecordingHeader):
-        raise RecordingError(path, "this is no recording: the first line is no header", line=1)
+        raise RecordingError(path, "this is no recording: the first line is no header", line=1, supported=FORMAT)
     return entry
 
 
@@ -209,8 +209,10 @@ def _entry(raw: bytes, where: str, number: int) -> RecordingHeader | Entry | Sea
     try:
         line: JsonValue = json.loads(raw)
     except (ValueError, RecursionError):
-        found = "the line is damaged" if number > 1 else "this is no recording: the first line is not JSON"
-        raise RecordingError(where, found, line=number) from None
+        if number > 1:
+            raise RecordingError(where, "the line is damaged", line=number) from None
+        problem = "this is no recording: the first line is not JSON"
+        raise RecordingError(where, problem, line=number, supported=FORMAT) from None
     entry = line.get("entry") if isinstance(line, dict) else None
     if number == 1:
         _check_format(line, entry, where)
@@ -228,6 +230,6 @@ def _check_format(line: JsonValue, entry: JsonValue, where: str) -> None:
         found = candidate.get("format") if isinstance(candidate, dict) else None
         if isinstance(found, int) and found != FORMAT:
             age = "newer" if found > FORMAT else "older"
-            raise RecordingError(where, f"format {found} was found, which is {age}", line=1)
+            raise RecordingError(where, f"format {found} was found, which is {age}", line=1, supported=FORMAT)
     if not isinstance(entry, dict) or entry.get("line") != "header":
-        raise RecordingError(where, "this is no recording: the first line is no header", line=1)
+        raise RecordingError(where, "this is no recording: the first line is no header", line=1, supported=FORMAT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.base import digest_json
 from harness.schema.recording import Exchange, PlaneAnswer, Recording, RecordingHeader
 
-__all__ = ["PARTIAL", "SUFFIX", "RecordingWriter", "find", "orphans", "partials", "recording_path", "write"]
+__all__ = ["PARTIAL", "SUFFIX", "RecordingWriter", "find", "orphans", "partials", "prune", "recording_path", "write"]
 
 SUFFIX: Final = ".jsonl"
 #: Ends the name of a file that is being written, and of what an interrupted recording left behind.
@@ -59,6 +59,18 @@ def orphans(folder: Path, known: Collection[str]) -> tuple[Path, ...]:
 def partials(folder: Path) -> tuple[Path, ...]:
     """What interrupted recordings left below ``folder``, by name. Raises StoreError."""
     return tuple(path for path in _files(folder) if path.suffix == PARTIAL)
+
+
+def prune(folder: Path, spared: Collection[Path] = (), above: Iterable[Path] = ()) -> None:
+    """Remove the empty folders below ``folder``, and it, but those that are ``spared``.
+
+    ``above`` are folders that were made to hold it, the innermost first.
+    """
+    below = sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True) if folder.is_dir() else []
+    for path in (*below, folder, *above):
+        if path not in spared:
+            with suppress(OSError):  # it is not there, or not empty
+                path.rmdir()
 
 
 def write(path: Path, recording: Recording, guard: SecretGuard, *, replace: bool = False) -> Recording:
@@ -120,11 +132,14 @@ class RecordingWriter:
         self._append(line)
         self._entries.append(entry)
 
-    def finish(self) -> Recording:
-        """The recording, in its place. Raises StoreError; the partial file stays then."""
+    def finish(self, header: RecordingHeader | None = None) -> Recording:
+        """The recording, in its place; under ``header`` where more is known by now than at the beginning.
+
+        Raises StoreError; the partial file stays then.
+        """
         exchanges = tuple(entry for entry in self._entries if isinstance(entry, Exchange))
         answers = tuple(entry for entry in self._entries if isinstance(entry, PlaneAnswer))
-        made = Recording(header=self._header, exchanges=exchanges, answers=answers, digest="")
+        made = Recording(header=header or self._header, exchanges=exchanges, answers=answers, digest="")
         recording = write(self._path, made, self._guard, replace=self._replace)
         self.discard()
         return recording

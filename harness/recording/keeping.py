@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 
+from harness.errors import UsageError
 from harness.recording.files import RecordingWriter
 from harness.recording.keys import answer_key
 from harness.redaction import Scrubber
 from harness.schema.base import Digest
 from harness.schema.recording import Drift, Exchange, PlaneAnswer, Provenance, RecordingHeader
+from harness.schema.rehearsal import SIMULATED_HEADER
 from harness.schema.run import EpisodeJob
 
 __all__ = ["Keeper"]
@@ -18,7 +20,9 @@ __all__ = ["Keeper"]
 class Keeper:
     """Writes one episode's recording as it happens; ``settle`` decides at the end whether it stays.
 
-    ``writer`` opens the file for a header. Nothing is written for an episode that never asked its actor.
+    ``writer`` opens the file for a header. Nothing is written for an episode that never asked its actor. Who answers
+    may say that it is a simulation: then the recording says so too. ``provenance`` None leaves it to that, and means
+    live where nothing is said.
     """
 
     def __init__(
@@ -27,7 +31,7 @@ class Keeper:
         writer: Callable[[RecordingHeader], RecordingWriter],
         *,
         scrubber: Scrubber,
-        provenance: Provenance,
+        provenance: Provenance | None,
         classifier_version: int,
     ) -> None:
         self._scrubber = scrubber
@@ -49,10 +53,23 @@ class Keeper:
             prompt=prompt,
             tools=tools,
             volatile=scenario.call.volatile if scenario.call else (),
-            provenance=self._provenance,
+            provenance=self._provenance or "live",
             classifier_version=self._classifier_version,
+            parts=self._job.loaded.parts or None,
         )
         return ()
+
+    def met(self, headers: Mapping[str, str]) -> None:
+        """Look at the headers of an answer. Raises UsageError where a simulation answers what was said to be live."""
+        if SIMULATED_HEADER not in headers:
+            return
+        if self._provenance == "live":
+            raise UsageError(
+                "a rehearsal server answers, which is no live model; leave --provenance out, or say simulated"
+            )
+        with self._lock:
+            if self._header is not None:
+                self._header = self._header.model_copy(update={"provenance": "simulated"})
 
     def exchanged(self, exchange: Exchange) -> None:
         """Keep one exchange. Raises StoreError, RedactionError."""
@@ -76,7 +93,7 @@ class Keeper:
         if writer is None:
             return
         if keep:
-            writer.finish()
+            writer.finish(self._header)
         else:
             writer.discard()
 

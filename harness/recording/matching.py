@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from harness import redaction
 from harness.recording.keys import embedded, stable_body
+from harness.recording.wording import wording_at
 from harness.schema.base import JsonValue
 from harness.schema.pointer import MISSING, Missing
 from harness.schema.receipt import RedactedText
 from harness.schema.recording import Drift, Exchange, PlaneAnswer, RecordedRequest
 
-__all__ = ["LINE", "Difference", "differences", "explain", "explain_answer", "nearest", "place_of"]
+__all__ = ["LINE", "Difference", "Scrub", "differences", "explain", "explain_answer", "nearest", "place_of"]
 
 #: Where the pointers begin that name a place in a recorded line, and not in a request's body or a plane's answer.
 LINE: Final = "/entry"
@@ -23,6 +24,9 @@ LIMIT: Final = 8
 
 #: A pointer, what was recorded there, and what is there now; ``MISSING`` where there is nothing.
 Difference = tuple[str, JsonValue | Missing, JsonValue | Missing]
+
+#: Takes secrets out of a JSON value.
+Scrub = Callable[[JsonValue], JsonValue]
 
 
 def differences(
@@ -37,17 +41,24 @@ def differences(
 
 
 def nearest(exchanges: Iterable[Exchange], body: JsonValue, volatile: Sequence[str] = ()) -> Exchange | None:
-    """The exchange whose request has the fewest differing leaves; of equals the first. None without exchanges."""
+    """The exchange whose request lacks and adds the fewest leaves, then the one with the fewest differing leaves.
+
+    Of equals the first. An answer that was passed on and differs in much makes no shorter conversation the nearer one:
+    only leaves outside of texts can be lacking. None without exchanges.
+    """
     best: Exchange | None = None
-    fewest = 0
+    fewest = (0, 0)
     stable = stable_body(body, volatile)
     for exchange in exchanges:
         recorded = stable_body(exchange.request.body, volatile)
-        bound = fewest if best is not None else None
-        count = sum(1 for _ in islice(_differing_leaves(recorded, stable), bound))
-        if best is None or count < fewest:
-            best, fewest = exchange, count
-        if fewest == 0:
+        lacking = sum(1 for _ in _lacking_leaves(recorded, stable))
+        if best is not None and lacking > fewest[0]:
+            continue
+        bound = fewest[1] if best is not None and lacking == fewest[0] else None
+        distance = (lacking, sum(1 for _ in islice(_differing_leaves(recorded, stable), bound)))
+        if best is None or distance < fewest:
+            best, fewest = exchange, distance
+        if fewest == (0, 0):
             break
     return best
 
@@ -58,29 +69,31 @@ def explain(
     volatile: Sequence[str] = (),
     *,
     sayable: frozenset[str] = frozenset(),
+    scrub: Scrub | None = None,
     limit: int = LIMIT,
 ) -> tuple[Drift, ...]:
     """What differs between a recorded request and the one that is asked now, each place with both values.
 
     Method, path and kept headers come first. A text of a body is shown only where it is ``sayable``; else its length
     and digest are told, and the line from which on it differs. Where nothing differs but the request was not to be
-    answered, one drift without a pointer is given.
+    answered, one drift without a pointer is given. Words are shown only with a ``scrub``, which takes secrets out.
     """
     found = [
-        Drift(cause="request", exchange=exchange.number, pointer=at, recorded=_redacted(one), now=_redacted(other))
+        Drift(stale="request", exchange=exchange.number, pointer=at, recorded=_redacted(one), now=_redacted(other))
         for at, one, other in _beside_body(exchange.request, asked)
     ]
     found += [
         Drift(
-            cause="request",
+            stale="request",
             exchange=exchange.number,
             pointer=at,
             recorded=_told(MISSING, recorded, sayable),
             now=_told(recorded, now, sayable),
+            wording=None if scrub is None else wording_at(at, exchange.request.body, asked.body, scrub),
         )
         for at, recorded, now in islice(_compared(exchange.request.body, asked.body, volatile), limit)
     ]
-    return tuple(found) or (Drift(cause="request", exchange=exchange.number),)
+    return tuple(found) or (Drift(stale="request", exchange=exchange.number),)
 
 
 def explain_answer(
@@ -96,7 +109,7 @@ def explain_answer(
     )
     found = [
         Drift(
-            cause="plane_answer",
+            stale="plane_answer",
             step=now.step,
             pointer=f"{LINE}/{name}",
             recorded=_redacted(one),
@@ -107,7 +120,7 @@ def explain_answer(
     ]
     found += [
         Drift(
-            cause="plane_answer",
+            stale="plane_answer",
             step=now.step,
             pointer=at,
             recorded=_told(MISSING, one, sayable),
@@ -140,31 +153,32 @@ def _compared(recorded: JsonValue, now: JsonValue, volatile: Sequence[str]) -> I
     return _differing(stable_body(recorded, volatile), stable_body(now, volatile), "")
 
 
-def _differing(recorded: JsonValue, now: JsonValue, at: str) -> Iterator[Difference]:
+def _differing(recorded: JsonValue, now: JsonValue, at: str, *, inside: bool = True) -> Iterator[Difference]:
+    """All places that differ; ``inside``: those in texts that are JSON too."""
     if _same(recorded, now):
         return
     if isinstance(recorded, dict) and isinstance(now, dict):
         for key in [*recorded, *(key for key in now if key not in recorded)]:
             one, other = recorded.get(key, MISSING), now.get(key, MISSING)
             if not _same(one, other):
-                yield from _between(one, other, at + place_of([key]))
+                yield from _between(one, other, at + place_of([key]), inside=inside)
     elif isinstance(recorded, list) and isinstance(now, list):
         for number in range(max(len(recorded), len(now))):
             one = recorded[number] if number < len(recorded) else MISSING
             other = now[number] if number < len(now) else MISSING
             if not _same(one, other):
-                yield from _between(one, other, f"{at}/{number}")
-    elif isinstance(recorded, str) and isinstance(now, str):
+                yield from _between(one, other, f"{at}/{number}", inside=inside)
+    elif inside and isinstance(recorded, str) and isinstance(now, str):
         yield from _texts(recorded, now, at)
     else:
         yield at, recorded, now
 
 
-def _between(recorded: JsonValue | Missing, now: JsonValue | Missing, at: str) -> Iterator[Difference]:
+def _between(recorded: JsonValue | Missing, now: JsonValue | Missing, at: str, *, inside: bool) -> Iterator[Difference]:
     if isinstance(recorded, Missing) or isinstance(now, Missing):
         yield at, recorded, now
     else:
-        yield from _differing(recorded, now, at)
+        yield from _differing(recorded, now, at, inside=inside)
 
 
 def _texts(recorded: str, now: str, at: str) -> Iterator[Difference]:
@@ -183,6 +197,14 @@ def _differing_leaves(recorded: JsonValue, now: JsonValue) -> Iterator[None]:
         for side in (one, other):
             if not isinstance(side, Missing):
                 yield from _leaves(side)
+
+
+def _lacking_leaves(recorded: JsonValue, now: JsonValue) -> Iterator[None]:
+    """One item for each leaf, outside of texts, that is in only one of the two."""
+    for _, one, other in _differing(recorded, now, "/", inside=False):
+        if isinstance(one, Missing) != isinstance(other, Missing):
+            there = other if isinstance(one, Missing) else one
+            yield from () if isinstance(there, Missing) else _leaves(there)
 
 
 def _leaves(value: JsonValue) -> Iterator[None]:

@@ -8,9 +8,9 @@ from threading import Lock
 
 from harness import redaction
 from harness.errors import ReplayMismatchError
-from harness.recording.matching import explain, nearest
+from harness.recording.keys import exchange_key
+from harness.recording.matching import Scrub, explain, nearest
 from harness.schema.base import Digest
-from harness.schema.receipt import RedactedText
 from harness.schema.recording import Drift, Exchange, RecordedRequest, Recording
 
 __all__ = ["Replayer"]
@@ -21,16 +21,25 @@ class Replayer:
 
     A request that is not in the recording, or not yet or no more to be asked, or whose kept headers are others, raises
     ReplayMismatchError; ``drifts`` then tells where it differs from the nearest recorded one. ``asked`` are all
-    requests so far. Texts of requests are shown only where they are ``sayable``.
+    requests so far. Texts of requests are shown only where they are ``sayable``, their words only with a ``scrub``.
+
+    ``volatile`` are the places that are not compared, those of the recording or more.
     """
 
     def __init__(
-        self, recording: Recording, volatile: Sequence[str] = (), *, sayable: frozenset[str] = frozenset()
+        self,
+        recording: Recording,
+        volatile: Sequence[str] = (),
+        *,
+        sayable: frozenset[str] = frozenset(),
+        scrub: Scrub | None = None,
     ) -> None:
-        self._exchanges, self._volatile, self._sayable = recording.exchanges, volatile, sayable
+        self._exchanges, self._volatile, self._sayable, self._scrub = recording.exchanges, volatile, sayable, scrub
+        same = set(volatile) == set(recording.header.volatile)
         self._queues: dict[Digest, deque[int]] = {}
         for position, exchange in enumerate(recording.exchanges):
-            self._queues.setdefault(exchange.key, deque()).append(position)
+            key = exchange.key if same else exchange_key(exchange, volatile)
+            self._queues.setdefault(key, deque()).append(position)
         self._next = 0
         self._drifts: list[Drift] = []
         self._asked: list[tuple[RecordedRequest, Digest]] = []
@@ -63,29 +72,27 @@ class Replayer:
     @property
     def unplayed(self) -> tuple[Drift, ...]:
         """What was recorded and has not been asked so far, one ``not_asked`` each, in order."""
-        return tuple(Drift(cause="not_asked", exchange=left.number) for left in self._exchanges[self._next :])
+        return tuple(Drift(stale="not_asked", exchange=left.number) for left in self._exchanges[self._next :])
 
     def _mismatch(
         self, asked: RecordedRequest, *, known: bool, problem: str = "this request was recorded, but not at this point"
     ) -> ReplayMismatchError:
         """Keep what differs, and make the error; ``problem`` is that of a request that is ``known``."""
         near: Exchange | None = None
-        if known and self._next < len(self._exchanges):
-            near = self._exchanges[self._next]
+        if self._next >= len(self._exchanges):
+            problem = (
+                "this request was asked more often than it was recorded" if known else "this request was not recorded"
+            )
         elif known:
-            problem = "this request was asked more often than it was recorded"
+            near = self._exchanges[self._next]
         else:
             # The one that is due comes first: of equally near ones it is the one that was meant.
             due = (*self._exchanges[self._next :], *self._exchanges[: self._next])
             near = nearest(due, asked.body, self._volatile)
             problem = "this request was not recorded"
         if near is None:
-            self._drifts.append(Drift(cause="request", now=_said(problem)))
+            recorded, now = (redaction.value(number, frozenset()) for number in (self._next, len(self._asked)))
+            self._drifts.append(Drift(stale="extra_request", recorded=recorded, now=now))
         else:
-            self._drifts += explain(near, asked, self._volatile, sayable=self._sayable)
+            self._drifts += explain(near, asked, self._volatile, sayable=self._sayable, scrub=self._scrub)
         return ReplayMismatchError(None if near is None else near.number, problem)
-
-
-def _said(text: str) -> RedactedText:
-    """A text of ours, or one that holds nothing but what was redacted before."""
-    return redaction.value(text, frozenset({text}))

@@ -1,59 +1,63 @@
-"""A drift as lines for a terminal."""
+"""What drifted as lines for a terminal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from harness.recording.story import Change, Place, story
 from harness.schema.recording import Drift
 
-__all__ = ["tell"]
+__all__ = ["place_lines", "short", "tell"]
 
 _DIGEST: Final = re.compile(r"\b((?:sha256:)?[0-9a-f]{12})[0-9a-f]{52}\b")
-
-_WHAT: Final = {
-    "scenario": "the scenario changed",
-    "prompt": "the prompt changed",
-    "tools": "the tools changed",
-    "plane_version": "the control plane is another version",
-    "plane_answer": "the control plane answered differently",
-    "settings": "the actor's settings changed",
-    "classifier": "the classifiers changed",
-    "request": "the model was asked something else",
-    "reply": "a recorded reply is not one that the episode can go on from",
-    "not_asked": "a recorded request was not asked",
-}
+_NARROWEST: Final = 20
 
 
-def tell(drift: Drift, width: int = 80) -> tuple[str, ...]:
-    """What changed, where, and both values: lines of at most ``width`` columns (20 or more).
+def tell(drifts: Sequence[Drift], width: int | None = None) -> tuple[str, ...]:
+    """What changed, where, and both sides, causes first; lines folded at blanks to ``width`` columns (None: not).
 
-    Of a digest the first twelve digits are told, which is what people compare.
+    Pointers and digests are never broken, so a line that holds a long one is as long as that. Of a digest the first
+    twelve digits are told, which is what people compare.
     """
-    places = [
-        f"step {drift.step}" if drift.step is not None else "",
-        f"exchange {drift.exchange}" if drift.exchange is not None else "",
-    ]
-    told = ", ".join([_WHAT[drift.cause], *filter(None, places)])
-    lines = [*_cut(told, "", width)]
-    for name, text in (("at", drift.pointer), ("recorded", drift.recorded), ("now", drift.now)):
-        if text is not None:
-            lines += _cut(_DIGEST.sub(r"\1", text) or "the whole", f"  {name:<9} ", width)
-    return tuple(lines)
+    told = story(drifts)
+    lines = [line for change in told.changes for line in _of_change(change)]
+    if told.follows is not None:
+        lines.append((told.follows, ""))
+    return tuple(folded for text, label in lines for folded in _folded(text, label, width))
 
 
-def _cut(text: str, label: str, width: int) -> Iterator[str]:
-    """The text in pieces that fit, behind the label; nothing is left out, for a pointer must be whole to be used.
+def place_lines(place: Place) -> tuple[tuple[str, str], ...]:
+    """A place as its parts, each with its name: ``at``, ``recorded``, ``now``."""
+    at = () if place.pointer is None else (("at", place.pointer or "the whole"),)
+    return (*at, *((name, short(text)) for name, text in place.sides))
 
-    A piece ends behind a blank or a slash where it has one: words and keys stay whole.
-    """
-    room = width - len(label)
-    while True:
-        end = len(text)
-        if end > room:
-            end = max(text.rfind(mark, 0, room) for mark in " /") + 1 or room
-        yield label + text[:end]
-        text, label = text[end:], " " * len(label)
-        if not text:
-            return
+
+def short(text: str) -> str:
+    """The text with twelve digits of each digest."""
+    return _DIGEST.sub(r"\1", text)
+
+
+def _of_change(change: Change) -> Iterator[tuple[str, str]]:
+    yield change.what, ""
+    for place in change.places:
+        for name, text in place_lines(place):
+            yield text, f"  {name:<9} "
+    if change.more:
+        yield f"and {change.more} more places", "  "
+
+
+def _folded(text: str, label: str, width: int | None) -> list[str]:
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    if width is None:
+        return [label + shown]
+    return textwrap.wrap(
+        shown,
+        max(width, _NARROWEST),
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

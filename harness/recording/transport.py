@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Final, cast
 
@@ -23,13 +23,21 @@ class RecordingTransport(httpx.BaseTransport):
 
     An exchange is given at the moment its answer was read to the end, before the reader sees that end; what
     ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none. ``first`` is the
-    number of the first exchange.
+    number of the first exchange. ``on_headers`` is shown the headers of every answer, before its body is read; what
+    it raises reaches the caller too.
     """
 
     def __init__(
-        self, inner: httpx.BaseTransport, on_exchange: Callable[[Exchange], None], dress: Dress, *, first: int = 1
+        self,
+        inner: httpx.BaseTransport,
+        on_exchange: Callable[[Exchange], None],
+        dress: Dress,
+        *,
+        first: int = 1,
+        on_headers: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         self._inner, self._on_exchange, self._dress, self._next = inner, on_exchange, dress, first
+        self._on_headers = on_headers
         self._lock = Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -37,6 +45,12 @@ class RecordingTransport(httpx.BaseTransport):
         request.headers["accept-encoding"] = _OFFERED
         body = request.read()
         response = self._inner.handle_request(request)
+        if self._on_headers is not None:
+            try:
+                self._on_headers(response.headers)
+            except BaseException:
+                response.close()
+                raise
         asked = self._dress.request(request.method, request.url.path, request.headers, body)
         status, headers = response.status_code, response.headers
         # a transport that is not asynchronous never gives the other sort

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError
 from harness.rehearsal.draws import Draws
+from harness.scenario.problem import nearest
 from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy, Visit
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action, Script, ScriptSet
@@ -49,7 +50,7 @@ def cast(scenarios: Sequence[Scenario], file: PolicyFile, seed: int) -> dict[str
             draws=Draws(seed, model.draws),
             roles={
                 one.id: tuple(
-                    _role(policy, file.policy[policy], model, one)
+                    _role(policy, file.policy[policy], model, one, scenarios)
                     for policy in model.policies
                     if any(fnmatch.fnmatchcase(one.id, pattern) for pattern in file.policy[policy].scenarios)
                 )
@@ -60,28 +61,37 @@ def cast(scenarios: Sequence[Scenario], file: PolicyFile, seed: int) -> dict[str
     }
 
 
-def _role(name: str, policy: RehearsedPolicy, model: RehearsedModel, scenario: Scenario) -> Role:
+def _role(
+    name: str, policy: RehearsedPolicy, model: RehearsedModel, scenario: Scenario, scenarios: Sequence[Scenario]
+) -> Role:
     faults = (*policy.fault, *model.fault)
     if sum(fault.rate or 0 for fault in faults) > 1 + _SLACK:
-        raise ConfigError(f"policy {name}: the rates of its faults and its model's are above 1 together")
+        raise ConfigError(f"policy.{name}.fault: the rates of its faults and its model's are above 1 together")
     latency = model.latency_ms if policy.latency_ms is None else policy.latency_ms
     return Role(
         policy=name,
         weight=policy.weight,
         actions=tuple(
-            Action(command=entry) if isinstance(entry, str) else entry for entry in _script(name, policy, scenario)
+            Action(command=entry) if isinstance(entry, str) else entry
+            for entry in _script(name, policy, scenario, scenarios)
         ),
         latency=latency if isinstance(latency, tuple) else (latency, latency),
         faults=faults,
     )
 
 
-def _script(name: str, policy: RehearsedPolicy, scenario: Scenario) -> Script:
+def _script(name: str, policy: RehearsedPolicy, scenario: Scenario, scenarios: Sequence[Scenario]) -> Script:
     known = _scripts(scenario.script)
     if policy.script not in known:
+        having = next((one.id for one in scenarios if policy.script in _scripts(one.script)), None)
+        hint = nearest(policy.script, known)
+        if having is not None:
+            hint = (
+                f"; serve one that has it: harness wire rehearse {having}, or give the policy scenarios = [{having!r}]"
+            )
         raise ConfigError(
-            f"policy {name}: scenario {scenario.id} has no script {policy.script!r}; there are: {', '.join(known)}; "
-            "or keep the policy to other scenarios: scenarios = [ID or GLOB]"
+            f"policy.{name}.script: scenario {scenario.id} has no script {policy.script!r}"
+            f"{hint or f'; harness scenario show {scenario.id} tells which it has'}"
         )
     return known[policy.script]
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -18,6 +19,9 @@ from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, Rehe
 from harness.schema.scenario import Scenario
 
 __all__ = ["bundled", "load", "rated"]
+
+#: Most characters of a list of what is allowed.
+_ALLOWED_MAX: Final = 160
 
 
 def bundled() -> PolicyFile:
@@ -120,9 +124,16 @@ def _fault_problems(faults: Sequence[FaultSpec], path: KeyPath) -> Iterator[Prob
             yield Problem((*here, "retry_after_s"), f"a {fault.kind} tells no time to wait", 'beside kind = "status"')
 
 
+def _cut(listed: str) -> str:
+    """As many of what is allowed as fit into a line that is read."""
+    if len(listed) <= _ALLOWED_MAX:
+        return listed
+    return f"{listed[:_ALLOWED_MAX].rpartition(', ')[0] or listed[:_ALLOWED_MAX]}, ..."
+
+
 def _refusal(name: str, text: str, problems: Sequence[Problem]) -> ConfigError:
     where = lines(text)
     first = min(problems, key=lambda problem: line_of(where, problem.path))
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    allowed = f"; allowed: {first.allowed}" if first.allowed else ""
+    allowed = f"; allowed: {_cut(first.allowed)}" if first.allowed else ""
     return ConfigError(f"{name}:{line_of(where, first.path)}: {dotted(first.path)}: {first.text}{more}{allowed}")

@@ -19,7 +19,7 @@ from harness.errors import EnvironmentProblem, StoreError
 from harness.ports import Provider
 from harness.rehearsal.chat import ChatDialect
 from harness.rehearsal.stage import Performance, Stage
-from harness.schema.rehearsal import REHEARSAL_HEADER, PolicyFile, ServedCall, Visit
+from harness.schema.rehearsal import REHEARSAL_HEADER, SIMULATED_HEADER, PolicyFile, ServedCall, Visit
 from harness.schema.scenario import Scenario
 
 __all__ = ["BODY_MAX", "Rehearsal", "Serving"]
@@ -30,6 +30,8 @@ _LOG_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.
 _HOST: Final = "127.0.0.1"
 _BASE: Final = "/v1"
 #: SO_LINGER that is on with no time: closing throws away what is left and resets the connection.
+#: Says that no real model answered, whatever the answer is.
+_SIMULATED: Final = {SIMULATED_HEADER: "rehearsal"}
 _RESETS: Final = struct.pack("ii", 1, 0)
 
 
@@ -223,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.send_response(play.status)
-        for name, value in {"content-type": "application/json", **play.headers}.items():
+        for name, value in {"content-type": "application/json", **play.headers, **_SIMULATED}.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(play.body)))
         if self.close_connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from io import StringIO
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from harness.reporters._rows import plain
 
-__all__ = ["indented", "paper", "safe", "whole", "written_on"]
+__all__ = ["indented", "paper", "safe", "unbroken", "whole", "written_on"]
 
 _NARROWEST = 40
 _TAB = 4
@@ -46,6 +47,22 @@ def safe(text: str) -> str:
 def whole(console: Console, text: Text) -> None:
     """On one line, however long: what is copied from a terminal must not be broken."""
     console.print(text, soft_wrap=True)
+
+
+def unbroken(console: Console, text: str, columns: int) -> None:
+    """A text folded at blanks only behind a margin of so many columns: digests and pointers stay whole."""
+    for line in safe(text).split("\n"):
+        margin = " " * columns
+        folded = textwrap.wrap(
+            line,
+            console.width,
+            initial_indent=margin,
+            subsequent_indent=margin,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for piece in folded or [""]:
+            whole(console, Text(piece))
 
 
 def indented(console: Console, text: str, columns: int, style: str = "") -> None:

@@ -5,31 +5,48 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from harness.reporters._console import indented, paper, whole, written_on
+from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import VERDICT_WORDS, Episode, episodes, plain
+from harness.reporters._rows import Episode, episodes, plain
 from harness.reporters._shape import shape
+from harness.reporters._stale import to_do
+from harness.schema.actor import ActorKind
 from harness.schema.receipt import Receipt, Step
+from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
 
 __all__ = ["tell"]
 
+#: Where the answers come from of whoever is no model, and what an answer is called.
+_NOBODY_ASKED: dict[ActorKind, str] = {"recorded": "the recorded replies were played", "script": "a script was played"}
+_ATTEMPTS: dict[ActorKind, str] = {"live": "model call", "recorded": "replayed", "script": "scripted"}
 
-def tell(view: RunView, number: int, *, width: int, color: bool, recording: str, again: str | None) -> str:
+
+def tell(
+    view: RunView,
+    number: int,
+    *,
+    width: int,
+    color: bool,
+    recording: str,
+    again: str | None,
+    drifts: tuple[Drift, ...] = (),
+) -> str:
     """The episode with that number (from 1, in plan order) in ``width`` columns, without a final newline.
 
     ``recording`` says where what was said is kept, or why it is not; ``again`` is the command that shows it.
+    ``drifts`` are told instead of those of the receipt, which hold no words.
     """
     console = paper(width, color=color)
     row = episodes(view)[number - 1]
     receipt = row.receipt
-    console.print(Text(plain(f"{number}. {receipt.scenario}, {row.actor}"), style="bold", overflow="fold"))
+    console.print(Text(plain(f"{number}. {receipt.scenario}, {row.player}"), style="bold", overflow="fold"))
     _proof(console, row)
-    _findings(console, row)
+    _findings(console, row, drifts)
     _steps(console, receipt)
     _boundary(console, receipt)
     if row.log is not None:
-        _log(console, row.log)
+        _log(console, row.log, receipt.actor.kind)
     _head(console, "Recording")
     for line in filter(None, (recording, again)):
         whole(console, Text(f"   {plain(line)}"))
@@ -50,10 +67,10 @@ def _proof(console: Console, row: Episode) -> None:
     counters = receipt.counters
     code = f": {receipt.failure_code}" if receipt.failure_code else ""
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
-    _fact(console, "what it proves", f"{VERDICT_WORDS[receipt.verdict]}{code}{cause}")
+    _fact(console, "what it proves", f"{row.word}{code}{cause}")
     _fact(console, "how it stopped", ending(receipt))
     _fact(console, "facts", ", ".join(receipt.facts) or "none")
-    turns, calls = _count(counters.model_turns, "turn"), _count(counters.tool_calls, "call")
+    turns, calls = _count(counters.model_turns, "turn"), _count(counters.tool_calls, "tool call")
     idle = counters.tool_calls - counters.executed_calls
     _fact(console, "counts", f"{turns}, {calls}: {counters.executed_calls} ran, {idle} did not run")
     odd = [f"turn {turn.turn}: {', '.join(turn.quirks).replace('_', ' ')}" for turn in receipt.turns if turn.quirks]
@@ -62,16 +79,19 @@ def _proof(console: Console, row: Episode) -> None:
     _fact(console, "control plane", receipt.plane.ref)
 
 
-def _findings(console: Console, row: Episode) -> None:
-    pieces = told(row)
+def _findings(console: Console, row: Episode, drifts: tuple[Drift, ...]) -> None:
+    pieces = told(row, drifts)
     if not pieces:
         return
     _head(console, "Findings")
     for piece in pieces:
         first, *rest = evidence(piece)
-        indented(console, first, 3)
+        unbroken(console, first, 3)
         for line in rest:
-            indented(console, line, 6)
+            unbroken(console, line, 6)
+    for line in to_do([row]):
+        indented(console, "to record anew:", 3)
+        whole(console, Text(f"      {plain(line)}"))
 
 
 def _steps(console: Console, receipt: Receipt) -> None:
@@ -109,33 +129,37 @@ def _boundary(console: Console, receipt: Receipt) -> None:
         indented(console, f"{allowed}: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
 
 
-def _log(console: Console, log: RunLogEntry) -> None:
+def _log(console: Console, log: RunLogEntry, kind: ActorKind) -> None:
     _head(console, "Run log")
-    calls = _count(log.plane_calls, "call")
+    calls = _count(log.plane_calls, "control-plane call")
     indented(console, f"{log.started_at}, {log.seconds:.2f} s, {log.executor}", 3)
-    indented(console, f"control plane: {calls}, {log.plane_seconds:.2f} s", 3)
+    indented(console, f"{calls}, {log.plane_seconds:.2f} s", 3)
+    if kind in _NOBODY_ASKED and log.attempts:
+        indented(console, f"no model was asked: {_NOBODY_ASKED[kind]}", 3)
     for attempt in log.attempts:
-        indented(console, _attempt(attempt), 3)
+        indented(console, _attempt(attempt, kind), 3)
     if log.shadow_checks:
         indented(console, f"repeated cold: {log.shadow_checks}, other answers: {log.shadow_differences}", 3)
     if log.workspace is not None:
         whole(console, Text(f"   workspace kept: {plain(log.workspace)}"))
 
 
-def _attempt(row: AttemptRow) -> str:
+def _attempt(row: AttemptRow, kind: ActorKind) -> str:
     usage = row.usage
     tokens = [
         ("in", None if usage is None else usage.input_tokens),
         ("out", None if usage is None else usage.output_tokens),
     ]
+    told = ", ".join(f"{'unknown' if number is None else f'{number:,}'} tokens {way}" for way, number in tokens)
     parts = [
         f"{row.status.replace('_', ' ')}, {row.seconds:.2f} s",
-        ", ".join(f"{'unknown' if number is None else f'{number:,}'} tokens {way}" for way, number in tokens),
+        f"recorded tokens: {told.replace(' tokens', '')}" if kind == "recorded" else told,
         row.error or "",
         "" if row.http_status is None else f"HTTP {row.http_status}",
         row.model or "",
     ]
-    return f"model call {row.operation}, attempt {row.attempt}: {', '.join(part for part in parts if part)}"
+    what = _ATTEMPTS[kind]
+    return f"{what} {row.operation}, attempt {row.attempt}: {', '.join(part for part in parts if part)}"
 
 
 def _count(number: int, noun: str) -> str:

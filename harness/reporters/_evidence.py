@@ -6,12 +6,14 @@ import json
 import re
 from dataclasses import dataclass
 
+from harness import recording
 from harness.reporters._rows import Episode
 from harness.schema.receipt import Finding, Receipt
+from harness.schema.recording import Drift
 from harness.schema.run import RunLogEntry
 from harness.schema.tool import ResultCode
 
-__all__ = ["Told", "ending", "evidence", "told"]
+__all__ = ["Told", "ending", "evidence", "told", "why"]
 
 _CHECK_WORDS = {
     "order": "a call that the rules refuse here",
@@ -21,8 +23,9 @@ _CHECK_WORDS = {
     "silence": "the actor stopped calling",
     "boundary": "the workspace changed where it must not",
     "outcome": "how the loop ended",
-    "drift": "no longer what was recorded",
 }
+
+_NOT_FOUND = 404
 
 #: What to do about a failed model call, by its category.
 _ADVICE = {
@@ -52,7 +55,10 @@ def ending(receipt: Receipt) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One piece of evidence in words. ``code`` is None where it is that of the episode, ``step`` is an ordinal."""
+    """One piece of evidence in words. ``code`` is None where it is that of the episode, ``step`` is an ordinal.
+
+    ``sides`` are what ``expected`` and ``got`` are called: of a drift they are what was recorded and what is now.
+    """
 
     where: str
     what: str
@@ -61,10 +67,14 @@ class Told:
     pointer: str | None = None
     expected: str | None = None
     got: str | None = None
+    sides: tuple[str, str] = ("expected", "got")
 
 
-def told(row: Episode) -> tuple[Told, ...]:
-    """Why an episode ended as it did: the problem, the failed model call, every finding, calls turned away."""
+def told(row: Episode, drifts: tuple[Drift, ...] = ()) -> tuple[Told, ...]:
+    """Why an episode ended as it did: the problem, the failed model call, every finding, calls turned away.
+
+    ``drifts`` are told instead of those of the receipt, which hold no words.
+    """
     receipt = row.receipt
     found: list[Told] = []
     if row.log is not None and row.log.problem is not None:
@@ -72,8 +82,48 @@ def told(row: Episode) -> tuple[Told, ...]:
     if receipt.cause == "provider":
         found += _last_call(row.log)
     # a finding that only says that the loop ended adds nothing to the ending itself
-    found += [_told(receipt, finding) for finding in receipt.findings if finding.check != "outcome"]
+    found += _drifted(receipt, drifts or recording.drifts_in(receipt.findings))
+    found += [_told(receipt, finding) for finding in receipt.findings if finding.check not in {"outcome", "drift"}]
     return (*found, *_turned_away(receipt))
+
+
+def _drifted(receipt: Receipt, drifts: tuple[Drift, ...]) -> list[Told]:
+    """What no longer fits the recording, causes first; the words of texts stand in no receipt."""
+    if not drifts:
+        return []
+    story = recording.story(drifts)
+    found: list[Told] = []
+    for change in story.changes:
+        found += _places(change) or [Told("", change.what)]
+        if change.more:
+            found.append(Told("", f"and {change.more} more places"))
+    if story.follows is not None:
+        found.append(Told("", story.follows))
+    if story.unworded:
+        found.append(Told("", f"harness check {receipt.scenario} shows the words"))
+    return found
+
+
+def _places(change: recording.Change) -> list[Told]:
+    """One piece for each place; only the first says what changed."""
+    return [
+        Told(
+            "",
+            change.what if number == 0 else "and",
+            pointer=place.pointer,
+            expected=sides.get("recorded"),
+            got=sides.get("now"),
+            sides=("recorded", "now"),
+        )
+        for number, place in enumerate(change.places)
+        for sides in ({name: recording.short(text) for name, text in place.sides},)
+    ]
+
+
+def why(receipt: Receipt, log: RunLogEntry) -> str:
+    """How an episode ended and all evidence of it, in one line."""
+    pieces = told(Episode(1, receipt, log))
+    return "; ".join([ending(receipt), *(line for piece in pieces for line in evidence(piece))])
 
 
 #: Calls that never reached a rule: what is odd about them explains many an ending.
@@ -103,10 +153,11 @@ def evidence(piece: Told) -> tuple[str, ...]:
     at = f" at {piece.pointer or '/'}" if piece.pointer is not None else ""
     code = f" ({piece.code})" if piece.code else ""
     lines = [f"{where}{piece.what}{at}{code}"]
+    one, other = piece.sides
     if piece.expected is not None:
-        lines.append(f"expected {piece.expected}")
+        lines.append(f"{one:<8} {piece.expected}")
     if piece.got is not None:
-        lines.append(f"got      {piece.got}")
+        lines.append(f"{other:<8} {piece.got}")
     return tuple(lines)
 
 
@@ -118,7 +169,8 @@ def _last_call(log: RunLogEntry | None) -> list[Told]:
     parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
-    advice = _ADVICE.get(last.error or "")
+    nowhere = last.error == "bad_response" and last.http_status == _NOT_FOUND
+    advice = "nothing answers there: is /v1 missing in the address?" if nowhere else _ADVICE.get(last.error or "")
     times = "" if last.attempt == 1 else f", attempt {last.attempt}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
+from harness.schema.actor import Provenance
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
 
 __all__ = [
+    "STALE",
     "VERDICT_WORDS",
     "Episode",
     "counts",
@@ -21,6 +23,7 @@ __all__ = [
     "kinds_in_runs",
     "not_run",
     "plain",
+    "stale_count",
     "steps_in_short",
 ]
 
@@ -31,16 +34,22 @@ VERDICT_WORDS: dict[Verdict, str] = {
     "not_judged": "not judged",
     "pending": "pending",
 }
+#: Instead of a verdict, for an episode whose recording no longer fits.
+STALE = "stale"
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order."""
+    """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order.
+
+    ``provenance`` says where a recording that was played comes from.
+    """
 
     number: int
     receipt: Receipt
     log: RunLogEntry | None
     transcript: Transcript | None = None
+    provenance: Provenance | None = None
 
     @property
     def actor(self) -> str:
@@ -51,6 +60,21 @@ class Episode:
         return f"{receipt.actor.ref}{trial}{attempt}"
 
     @property
+    def stale(self) -> bool:
+        """Whether it was played from a recording that no longer fits."""
+        return _is_stale(self.receipt)
+
+    @property
+    def word(self) -> str:
+        """The verdict as people read it."""
+        return STALE if self.stale else VERDICT_WORDS[self.receipt.verdict]
+
+    @property
+    def player(self) -> str:
+        """The actor, and of a recorded one whether that was a real model."""
+        return self.actor if self.provenance is None else f"{self.actor}, {self.provenance}"
+
+    @property
     def seconds(self) -> float:
         """Wall-clock time of the episode, 0 where the log does not tell."""
         return self.log.seconds if self.log is not None else 0.0
@@ -59,8 +83,9 @@ class Episode:
 def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
+    origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
     return tuple(
-        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number))
+        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number), origins.get(_place(receipt)))
         for number, receipt in enumerate(view.receipts, start=1)
     )
 
@@ -72,6 +97,12 @@ def counts(view: RunView) -> dict[Verdict, int]:
     return {verdict: found[verdict] for verdict in get_args(Verdict)}
 
 
+def stale_count(view: RunView) -> int:
+    """How many places of the plan were played from a recording that no longer fits; the last attempt counts."""
+    last = {_place(receipt): _is_stale(receipt) for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
+    return sum(last.values())
+
+
 def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
     """Places of the plan without a receipt, in plan order."""
     there = {_place(receipt) for receipt in view.receipts}
@@ -81,11 +112,15 @@ def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
 
 
 def headline(view: RunView) -> str:
-    """The run in one line: ``4 of 7 passed, 2 failed, 1 not judged``; zeros other than of passes are left out."""
-    found, empty = counts(view), len(not_run(view))
+    """The run in one line: ``4 of 7 passed, 2 failed, 1 not judged``; zeros other than of passes are left out.
+
+    What was played from a recording that no longer fits is told as stale, and not as not judged.
+    """
+    found, empty, stale = counts(view), len(not_run(view)), stale_count(view)
     total = sum(found.values()) + empty
-    others = [(found[verdict], word) for verdict, word in VERDICT_WORDS.items() if verdict != "pass"]
-    told = [f"{number} {word}" for number, word in (*others, (empty, "not run")) if number]
+    less: dict[Verdict, int] = {"not_judged": stale}
+    others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
+    told = [f"{number} {word}" for number, word in (*others[1:], (stale, STALE), (empty, "not run")) if number]
     return ", ".join([f"{found['pass']} of {total} passed", *told])
 
 
@@ -102,6 +137,10 @@ def steps_in_short(receipt: Receipt) -> str:
         for kind, broke, times in kinds_in_runs(receipt)
     ]
     return " → ".join(runs) or "no call"
+
+
+def _is_stale(receipt: Receipt) -> bool:
+    return any(finding.check == "drift" for finding in receipt.findings)
 
 
 def plain(text: str) -> str:

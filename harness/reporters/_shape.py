@@ -8,11 +8,11 @@ __all__ = ["shape"]
 
 
 def shape(one: CommandShape | None) -> str:
-    """A command's shape in words: ``call, 8 or more tokens, redirect``."""
+    """A command's shape in words: ``call, 8 or more words, redirect``."""
     if one is None:
         return ""
     tokens = "8 or more" if one.tokens == 8 else str(one.tokens)  # noqa: PLR2004  (the schema's own ceiling)
-    told = [one.family, f"{tokens} token{'' if one.tokens == 1 else 's'}"]
+    told = [one.family, f"{tokens} word{'' if one.tokens == 1 else 's'}"]
     if one.segments > 1:
         told.append(f"{one.segments} commands")
     flags = {

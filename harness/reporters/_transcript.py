@@ -7,12 +7,19 @@ from rich.text import Text
 
 from harness.reporters._console import indented, paper, safe, whole, written_on
 from harness.schema.transcript import Passage, Speaker, Transcript
+from harness.schema.verdict import Verdict
 
 __all__ = ["mark", "tell"]
 
 #: Characters of a text that are shown: what tools and control planes say is long, and mostly the same.
 _SHORT, _LONG = 600, 4000
 _FOLDED: frozenset[Speaker] = frozenset({"tool", "control plane", "provider"})
+_JUDGED: dict[Verdict, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "not_judged": "was not judged",
+    "pending": "was left pending",
+}
 _STYLES: dict[Speaker, str] = {"model": "bold cyan", "control plane": "bold magenta", "tool": "bold magenta"}
 
 
@@ -27,6 +34,7 @@ def tell(transcript: Transcript, *, width: int, color: bool) -> str:
         header = transcript.header
         told = f"{header.scenario}, {header.actor.ref}, trial {header.trial}"
         indented(console, f"{told}, {header.plane.ref}, {header.provenance}, redacted when it was written", 3)
+        indented(console, _judged(transcript), 3)
     if transcript.problem is not None:
         indented(console, transcript.problem, 3)
     for turn in transcript.turns:
@@ -35,6 +43,17 @@ def tell(transcript: Transcript, *, width: int, color: bool) -> str:
         for passage in (*turn.asked, *turn.said, *turn.answers):
             _passage(console, passage, transcript.file)
     return written_on(console)
+
+
+def _judged(transcript: Transcript) -> str:
+    if transcript.verdict is not None:
+        code = "" if transcript.failure_code is None else f" ({transcript.failure_code})"
+        return f"when it was recorded the episode {_JUDGED[transcript.verdict]}{code}"
+    name = transcript.file.rpartition("/")[2].removesuffix(".jsonl")
+    again = ""
+    if transcript.header is not None:
+        again = f"; harness run {transcript.header.scenario} --actor recorded:{name} judges it"
+    return f"whether the episode passed when it was recorded is not known here{again}"
 
 
 def mark(passage: Passage, shown: int, file: str) -> str:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, episodes, headline, not_run, plain
+from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import RunView
 
 __all__ = ["GithubReporter", "build"]
@@ -24,7 +25,10 @@ _Sort = Literal["error", "warning", "notice"]
 
 
 class GithubReporter:
-    """Lines for standard output of a step: ``fail`` and drift are errors, what else was not judged is a warning."""
+    """Lines for standard output of a step: ``fail`` and drift are errors, what else was not judged is a warning.
+
+    Drift is a warning too where the run was told to go on.
+    """
 
     name = "github"
     filename = "annotations.txt"
@@ -32,7 +36,8 @@ class GithubReporter:
     def render(self, view: RunView) -> str:
         """The whole file; the first line is a notice with the counts."""
         rows = [row for row in episodes(view) if row.receipt.verdict != "pass"]
-        failed = [row for row in rows if row.receipt.verdict == "fail" or _drifted(row)]
+        quiet = tolerated(view)
+        failed = [row for row in rows if row.receipt.verdict == "fail" or (row.stale and not quiet)]
         others = [row for row in rows if row not in failed]
         # GitHub shows ten: where there are more, this line is the one that says so
         left_out = max(0, len(failed) - _SHOWN) + max(0, len(others) - _SHOWN) + len(not_run(view))
@@ -50,9 +55,11 @@ def build() -> Reporter:
 
 def _annotation(sort: _Sort, row: Episode) -> str:
     receipt = row.receipt
-    code = "the recording no longer fits" if _drifted(row) else receipt.failure_code or receipt.outcome.name
+    code = "the recording no longer fits" if row.stale else receipt.failure_code or receipt.outcome.name
     lines = [f"episode {row.number}, {row.actor}: {receipt.failure_code or 'no code'} ({ending(receipt)})"]
     lines += [line for piece in told(row) for line in evidence(piece)]
+    lines += [proves_nothing(1)] if row.stale else []
+    lines += [f"to record anew: {line}" for line in to_do([row])]
     return _command(
         sort,
         "\n".join(lines)[:_LONGEST],
@@ -60,10 +67,6 @@ def _annotation(sort: _Sort, row: Episode) -> str:
         line="1",
         title=f"{receipt.scenario}: {code}",
     )
-
-
-def _drifted(row: Episode) -> bool:
-    return any(finding.check == "drift" for finding in row.receipt.findings)
 
 
 def _command(sort: _Sort, message: str, **properties: str) -> str:

@@ -26,6 +26,7 @@ from harness.reporters._graph_layout import Drawing, draw
 from harness.reporters._path_taken import PathTaken, follow
 from harness.reporters._room import Room
 from harness.reporters._rows import (
+    STALE,
     VERDICT_WORDS,
     Episode,
     counts,
@@ -34,8 +35,10 @@ from harness.reporters._rows import (
     kinds_in_runs,
     not_run,
     plain,
+    stale_count,
 )
 from harness.reporters._shape import shape
+from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._transcript import mark
 from harness.schema.graph import RuleGraph
 from harness.schema.run import PlannedEpisode, RunView, ScenarioSummary
@@ -144,7 +147,9 @@ class HtmlReporter:
             "tiles": _tiles(view, len(empty)),
             "sections": sections,
             "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,
-            "words": VERDICT_WORDS,
+            "stale": stale_rows(rows),
+            "to_do": to_do,
+            "proves_nothing": proves_nothing(len(stale_rows(rows))),
             "runs": kinds_in_runs,
             "shape": shape,
             "mark": mark,
@@ -217,8 +222,10 @@ def _environment() -> Environment:
 
 
 def _tiles(view: RunView, empty: int) -> tuple[_Tile, ...]:
-    numbers = [(verdict, VERDICT_WORDS[verdict], number) for verdict, number in counts(view).items()]
-    told = [*numbers, ("not_run", "not run", empty)]
+    stale = stale_count(view)
+    found = {verdict: number - (stale if verdict == "not_judged" else 0) for verdict, number in counts(view).items()}
+    numbers = [(verdict, VERDICT_WORDS[verdict], number) for verdict, number in found.items()]
+    told = [*numbers, *([("stale", STALE, stale)] if stale else []), ("not_run", "not run", empty)]
     total = sum(number for _, _, number in told) or 1
     tiles: list[_Tile] = []
     start = 0.0

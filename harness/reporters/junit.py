@@ -1,7 +1,7 @@
 """JUnit XML for build servers: a suite per scenario, a case per actor and trial.
 
-``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending`` and places of the plan
-that were not run are skipped: nothing drops out of the count.
+``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending``, places of the plan that
+were not run, and stale recordings of a run that was told to go on are skipped: nothing drops out of the count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from xml.etree import ElementTree as ET
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, episodes, not_run, plain, steps_in_short
+from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
+from harness.schema.verdict import Verdict
 
 __all__ = ["JunitReporter", "build"]
 
@@ -31,7 +33,7 @@ class JunitReporter:
         for name in dict.fromkeys(names):
             of_scenario = [row for row in rows if row.receipt.scenario == name]
             _suite(root, name, of_scenario, [place for place in empty if place.scenario == name], view)
-        _totals(root, rows, empty)
+        _totals(root, rows, empty, quiet=tolerated(view))
         ET.indent(root)
         return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -46,9 +48,10 @@ def _suite(
 ) -> None:
     rows, empty = tuple(rows), tuple(empty)
     suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
-    _totals(suite, rows, empty)
+    quiet = tolerated(view)
+    _totals(suite, rows, empty, quiet=quiet)
     for row in rows:
-        _case(suite, row)
+        _case(suite, row, quiet=quiet)
     for place in empty:
         trial = "" if place.trial == 1 else f", trial {place.trial}"
         case = ET.SubElement(suite, "testcase", name=plain(f"{place.actor}{trial}"), time="0.000")
@@ -56,9 +59,9 @@ def _suite(
         ET.SubElement(case, "skipped", message="not run")
 
 
-def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[PlannedEpisode]) -> None:
+def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[PlannedEpisode], *, quiet: bool) -> None:
     rows, skipped = tuple(rows), len(tuple(empty))
-    verdicts = [row.receipt.verdict for row in rows]
+    verdicts = [_counted(row, quiet=quiet) for row in rows]
     element.set("tests", str(len(rows) + skipped))
     element.set("failures", str(verdicts.count("fail")))
     element.set("errors", str(verdicts.count("not_judged")))
@@ -66,8 +69,13 @@ def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[Planne
     element.set("time", f"{sum(row.seconds for row in rows):.3f}")
 
 
-def _case(suite: ET.Element, row: Episode) -> None:
-    receipt = row.receipt
+def _counted(row: Episode, *, quiet: bool) -> Verdict:
+    """As build servers shall count it: a stale recording that the run goes on from breaks no build."""
+    return "pending" if quiet and row.stale else row.receipt.verdict
+
+
+def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:
+    receipt, verdict = row.receipt, _counted(row, quiet=quiet)
     case = ET.SubElement(suite, "testcase", name=plain(row.actor), time=f"{row.seconds:.3f}")
     case.set("classname", _class(receipt.scenario))
     properties = ET.SubElement(case, "properties")
@@ -82,11 +90,13 @@ def _case(suite: ET.Element, row: Episode) -> None:
             ET.SubElement(properties, "property", name=key, value=plain(value))
     if receipt.verdict == "pass":
         return
-    tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[receipt.verdict]
+    tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[verdict]
     problem = ET.SubElement(case, tag, message=plain(_message(row)))
-    if receipt.verdict != "pending":
+    if verdict != "pending":
         problem.set("type", receipt.cause or "unknown")
     lines = [line for piece in told(row) for line in evidence(piece)]
+    lines += [proves_nothing(1)] if row.stale else []
+    lines += [f"to record anew: {line}" for line in to_do([row])]
     lines += [f"not allowed: {change.path}" for change in receipt.boundary.changes if not change.allowed]
     problem.text = "\n".join(plain(line) for line in (ending(receipt), *lines))
 

@@ -10,7 +10,8 @@ from typing import Final
 
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import VERDICT_WORDS, Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -34,6 +35,7 @@ class MarkdownReporter:
         manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {manifest.state}, {planes}\n"]
+        parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
         table = [_row(row) for row in rows] + [
             _cells("not run", _code(place.scenario), _code(place.actor), "", "") for place in not_run(view)
@@ -70,11 +72,24 @@ def _fitting(head: str, pieces: Iterable[str], what: str, room: int) -> list[str
     return ["".join(kept), *told] if any(kept) or told else []
 
 
+def _stale(rows: Iterable[Episode]) -> list[str]:
+    """What stale recordings say, and what to do about them."""
+    stale = stale_rows(rows)
+    if not stale:
+        return []
+    head = f"{_MARKS['not_judged']} {len(stale)} recording{'' if len(stale) == 1 else 's'} no longer fit"
+    lines = [f"{head}{'s' if len(stale) == 1 else ''}: {proves_nothing(len(stale))}."]
+    commands = to_do(stale)
+    if commands:
+        lines += ["", "To record anew what is stale:", "", *(f"    {plain(line)}" for line in commands)]
+    return ["\n".join(lines) + "\n"]
+
+
 def _row(row: Episode) -> str:
     receipt = row.receipt
-    verdict = f"{_MARKS[receipt.verdict]} {VERDICT_WORDS[receipt.verdict]}"
+    verdict = f"{_MARKS[receipt.verdict]} {row.word}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
-    return _cells(verdict, _code(receipt.scenario), _code(row.actor), code, _code(steps_in_short(receipt)))
+    return _cells(verdict, _code(receipt.scenario), _code(row.player), code, _code(steps_in_short(receipt)))
 
 
 def _cells(*texts: str) -> str:
@@ -85,7 +100,7 @@ def _cells(*texts: str) -> str:
 def _problem(row: Episode) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
-    head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.actor)}"
+    head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     for piece in told(row):
         first, *rest = evidence(piece)

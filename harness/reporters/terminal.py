@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.ports import Reporter
-from harness.reporters._console import indented, paper, whole, written_on
+from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import VERDICT_WORDS, Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._stale import to_do
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
@@ -24,8 +25,10 @@ __all__ = ["TerminalReporter", "build", "summary"]
 _WIDE = 110
 #: Up to so many episodes each is told by itself.
 _LISTED = 60
+_STALE = "Stale (proves nothing until recorded anew)"
 _TITLES: dict[str, Verdict] = {
     "Failed": "fail",
+    _STALE: "not_judged",
     "Not judged (says nothing about the actor)": "not_judged",
     "Pending": "pending",
 }
@@ -85,7 +88,11 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
         console.print()
         console.print(_table(groups, wide=console.width >= _WIDE, many=many))
     for title, verdict in _TITLES.items():
-        _problems(console, title, [group for group in groups if group.first.receipt.verdict == verdict])
+        stale = title == _STALE
+        of_title = (group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale)
+        _problems(console, title, [*of_title])
+        if stale:
+            _to_do(console, rows)
     _rest(console, view)
     _next(console, view, rows, folder, written)
     return written_on(console)
@@ -131,9 +138,9 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
             scenario = receipt.scenario
             table.add_row("", "", Text(plain(scenario), style="bold", overflow="fold"))
         number = f"{len(group.rows)} x" if many else f"{group.first.number}."
-        actor = receipt.actor.ref if many else group.first.actor
+        actor = _told_once(group.first) if many else group.first.player
         seconds, steps = f"{group.seconds:.2f}", steps_in_short(receipt)
-        verdict = Text(VERDICT_WORDS[receipt.verdict], style=_STYLES[receipt.verdict])
+        verdict = Text(group.first.word, style=_STYLES[receipt.verdict])
         if wide:
             table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
         else:
@@ -141,6 +148,12 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
                 number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
             )
     return table
+
+
+def _told_once(row: Episode) -> str:
+    """The actor of many episodes: no trial of it."""
+    ref = row.receipt.actor.ref
+    return ref if row.provenance is None else f"{ref}, {row.provenance}"
 
 
 def _cell(*texts: str) -> Text:
@@ -163,18 +176,27 @@ def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
     for group in groups:
         receipt = group.first.receipt
         times = "" if len(group.rows) == 1 else f" (the first of {len(group.rows)} that ended so)"
-        head = f"{group.first.number}. {receipt.scenario}, {group.first.actor}{times}"
+        head = f"{group.first.number}. {receipt.scenario}, {group.first.player}{times}"
         console.print(Text(plain(head), style=_STYLES[receipt.verdict], overflow="fold"))
         cause = f", cause: {receipt.cause}" if receipt.cause else ""
         indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)
         for piece in told(group.first):
             first, *rest = evidence(piece)
-            indented(console, first, 3)
+            unbroken(console, first, 3)
             for line in rest:
-                indented(console, line, 6)
+                unbroken(console, line, 6)
         for change in receipt.boundary.changes:
             if not change.allowed:
                 indented(console, f"not allowed: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
+
+
+def _to_do(console: Console, rows: Iterable[Episode]) -> None:
+    """On a line of its own each: it is meant to be pasted."""
+    commands = to_do(rows)
+    if commands:
+        indented(console, "to record anew what is stale:", 3)
+    for line in commands:
+        whole(console, Text(f"      {plain(line)}"))
 
 
 def _rest(console: Console, view: RunView) -> None:

@@ -25,14 +25,16 @@ def judge(
     *,
     file: Callable[[str], str | None],
     kind_of: Callable[[str], str | None],
+    shown: str | None = None,
 ) -> Judgement:
     """The judgement on one result of an accepted call.
 
     ``state`` is that of the proposal, from before the call. ``file`` gives a workspace file's text by its
-    ``root/path``; ``kind_of`` the kind of a command text that an answer suggests. A call that was refused, did not
-    end well or (a control-plane call) printed no JSON object fails: with ``failed`` that is the code, without it
-    nothing is set and the episode goes on. Then all proofs by content and all answer checks are held against the
-    result; the first finding gives the code.
+    ``root/path``; ``kind_of`` the kind of a command text that an answer suggests; ``shown`` is what the actor is shown
+    of it (None: all of it), for what was left out proves nothing. A call that was refused, did not end well or (a
+    control-plane call) printed no JSON object fails: with ``failed`` that is the code, without it nothing is set and
+    the episode goes on. Then all proofs by content and all answer checks are held against the result; the first
+    finding gives the code.
     """
     broken = _execution(kind, observation)
     if broken is not None:
@@ -41,7 +43,7 @@ def judge(
         return Judgement(code=kind.failed, findings=(_finding(kind.failed, "execution", None, broken),))
     occurrence = state.counts.get(kind.name, 0) + 1
     specs = [spec for spec in scenario.check if spec.kind == kind.name and spec.occurrence in (None, occurrence)]
-    findings = (*_content(kind, specs, observation, file), *_answers(kind, specs, observation, kind_of))
+    findings = (*_content(kind, specs, observation, file, shown), *_answers(kind, specs, observation, kind_of))
     if findings:
         return Judgement(code=findings[0].code, findings=findings)
     return Judgement(sets=() if kind.sets is None else (kind.sets,))
@@ -60,15 +62,21 @@ def _execution(kind: KindSpec, observation: Observation) -> Miss | None:
 
 
 def _content(
-    kind: KindSpec, specs: list[CheckSpec], observation: Observation, file: Callable[[str], str | None]
+    kind: KindSpec,
+    specs: list[CheckSpec],
+    observation: Observation,
+    file: Callable[[str], str | None],
+    shown: str | None,
 ) -> Iterator[RawFinding]:
     for spec in specs:
         if spec.shows is not None:
-            for miss in _unshown(spec.shows, observation.reads, file(spec.shows.file)):
+            for miss in _unshown(spec.shows, observation.reads, file(spec.shows.file), shown):
                 yield _finding(_code(kind, None), "content", None, miss)
 
 
-def _unshown(shows: ShowsSpec, reads: tuple[ReadObservation, ...], text: str | None) -> Iterator[Miss]:
+def _unshown(
+    shows: ShowsSpec, reads: tuple[ReadObservation, ...], text: str | None, shown: str | None
+) -> Iterator[Miss]:
     """Reads of the file that did not print it; a read that was skipped is no read, and none at all proves nothing."""
     of_file = [read for read in reads if read.target == shows.file]
     ran = [read for read in of_file if read.ran]
@@ -79,6 +87,8 @@ def _unshown(shows: ShowsSpec, reads: tuple[ReadObservation, ...], text: str | N
         printed = _json(read.text)
         if wanted is MISSING or printed is MISSING or not same(printed, wanted):
             yield Miss("the content of the file", printed)
+        elif shown is not None and read.text not in shown:
+            yield Miss("the content of the file", "left out of what the actor is shown")
 
 
 def _answers(

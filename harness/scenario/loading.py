@@ -14,10 +14,11 @@ from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
 from harness.scenario.locating import line_of, lines
+from harness.scenario.parts import digest_and_parts
 from harness.scenario.placeholders import bind
 from harness.scenario.problem import Problem, dotted
 from harness.scenario.schema_errors import schema_problems
-from harness.schema.base import JsonValue, digest_json
+from harness.schema.base import JsonValue
 from harness.schema.scenario import LoadedScenario, Scenario
 
 __all__ = ["json_schema", "load"]
@@ -27,7 +28,8 @@ def load(path: Path, *, grammars: frozenset[str]) -> LoadedScenario:
     """The scenario of a TOML file, checked as a whole; ``grammars`` are the command grammars that exist.
 
     The digest covers what the file says beyond the defaults, in canonical form: layout, comments and written-out
-    defaults do not change it. Raises ScenarioError for the first problem by line: file, line, key, what is allowed.
+    defaults do not change it, nor does what no episode depends on (``asks``, ``tags``, scripts). Raises ScenarioError
+    for the first problem by line: file, line, key, what is allowed.
     """
     text, data = _parsed(path)
     try:
@@ -45,8 +47,8 @@ def load(path: Path, *, grammars: frozenset[str]) -> LoadedScenario:
         raise _refusal(path, text, problems)
     # what shows only once values are in place is told now, with any paths, and not in the middle of a run
     bind(scenario, {name: f"/{name}" for name in built_in_names(scenario)}, source=str(path))
-    said = scenario.model_dump(mode="json", exclude_defaults=True)
-    return LoadedScenario(scenario=scenario, digest=digest_json(said), path=str(path))
+    digest, parts = digest_and_parts(scenario)
+    return LoadedScenario(scenario=scenario, digest=digest, parts=parts, path=str(path))
 
 
 def json_schema() -> dict[str, JsonValue]:

@@ -8,14 +8,19 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.message import GenerationSettings
 from harness.schema.script import Script
 
-__all__ = ["ActorIdentity", "ActorSpec"]
+__all__ = ["ActorIdentity", "ActorKind", "ActorSpec", "Provenance"]
+
+ActorKind = Literal["script", "recorded", "live"]
+
+#: Where the exchanges of a recording come from.
+Provenance = Literal["live", "simulated", "imported"]
 
 
 class ActorIdentity(Frozen):
     """An actor as receipts name it. ``digest`` covers script or provider, model, address and settings."""
 
     ref: str
-    kind: Literal["script", "recorded", "live"]
+    kind: ActorKind
     provider: str | None = None
     model: str | None = None
     settings: GenerationSettings | None = None
@@ -25,13 +30,15 @@ class ActorIdentity(Frozen):
 class ActorSpec(Frozen):
     """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only.
 
-    ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds.
+    ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds,
+    ``provenance`` where it comes from.
     """
 
     identity: ActorIdentity
     script: Script | None = None
     recording: str | None = None
     trial: int | None = None
+    provenance: Provenance | None = None
     base_url: str | None = None
     key_env: str | None = None
     key_required: bool = False

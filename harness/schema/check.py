@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
-from harness.schema.recording import Drift
+from harness.schema.recording import Drift, Provenance, RerecordSpec
 
 __all__ = ["CheckFinding", "CheckReport", "Coverage", "RecordingReport", "Survivor"]
 
@@ -52,11 +52,16 @@ class Survivor(Frozen):
 
 
 class RecordingReport(Frozen):
-    """One recording, replayed: ``drifts`` say where it no longer fits; the rest what its mutation showed, if asked."""
+    """One recording, replayed: ``drifts`` say where it no longer fits, ``again`` how to record it anew.
+
+    The rest is what its mutation showed, if that was asked for.
+    """
 
     recording: str
     scenario: str
+    provenance: Provenance = "live"
     drifts: tuple[Drift, ...] = ()
+    again: RerecordSpec | None = None
     mutations: int = 0
     ways: dict[str, int] = {}
     survivors: tuple[Survivor, ...] = ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NewType
 
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CommandShape
@@ -35,7 +37,8 @@ class Finding(Frozen):
 
     ``step`` is the ordinal of the step it belongs to. For answer checks ``pointer`` names the place, ``expected`` is
     from the scenario file and ``got`` is the value where it is a number, a boolean, null or a text that the scenario
-    itself holds, else its shape. A ``drift`` tells what differs from a recording: ``expected`` is the recorded side.
+    itself holds, else its shape. A ``drift`` tells what differs from a recording: ``expected`` is the recorded side,
+    ``exchange`` the number of the recorded request, and only a drift can have one.
     """
 
     code: Code
@@ -44,6 +47,13 @@ class Finding(Frozen):
     pointer: Pointer | None = None
     expected: RedactedText | None = None
     got: RedactedText | None = None
+    exchange: int | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, inner: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """No exchange is not written: most findings are no drift."""
+        fields: dict[str, object] = inner(self)
+        return fields if self.exchange is not None else {key: fields[key] for key in fields if key != "exchange"}
 
 
 class Step(Frozen):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.actor import ActorIdentity
+from harness.schema.actor import ActorIdentity, Provenance
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.name import KindName, Pointer, ScenarioId
 from harness.schema.process import PlaneIdentity
@@ -14,7 +14,6 @@ from harness.schema.receipt import RedactedText
 
 __all__ = [
     "Drift",
-    "DriftCause",
     "Exchange",
     "PlaneAnswer",
     "Provenance",
@@ -23,18 +22,19 @@ __all__ = [
     "Recording",
     "RecordingHeader",
     "RecordingLine",
+    "RerecordSpec",
     "Seal",
+    "Stale",
+    "Wording",
 ]
-
-#: Where the exchanges come from.
-Provenance = Literal["live", "simulated", "imported"]
 
 
 class RecordingHeader(Frozen):
     """First line. ``prompt`` and ``tools`` are digests after paths became placeholders.
 
     ``volatile`` are the pointers whose values were taken out of every plane answer and of every JSON text inside a
-    request before anything was compared.
+    request before anything was compared. ``parts`` are short digests of the scenario's parts by their dotted keys;
+    None in files that were written without them.
     """
 
     line: Literal["header"] = "header"
@@ -49,6 +49,13 @@ class RecordingHeader(Frozen):
     volatile: tuple[Pointer, ...] = Field(max_length=8)
     provenance: Provenance
     classifier_version: int
+    parts: dict[str, str] | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, inner: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """A file that was written without parts stays the same bytes."""
+        fields: dict[str, object] = inner(self)
+        return fields if self.parts is not None else {key: fields[key] for key in fields if key != "parts"}
 
 
 class RecordedRequest(Frozen):
@@ -111,7 +118,7 @@ class Recording(Frozen):
 
 
 #: What changed since a recording was made.
-DriftCause = Literal[
+Stale = Literal[
     "scenario",
     "prompt",
     "tools",
@@ -120,23 +127,42 @@ DriftCause = Literal[
     "settings",
     "classifier",
     "request",
+    "extra_request",
     "reply",
     "not_asked",
 ]
 
 
+class Wording(Frozen):
+    """The first place where two texts differ, with what stands around it; both redacted as recordings are."""
+
+    recorded: str
+    now: str
+
+
 class Drift(Frozen):
-    """One difference between a recording and now.
+    """One difference between a recording and now; ``stale`` says of what, as codes of receipts do after ``stale_``.
 
     ``step`` is the ordinal of the plane answer, ``exchange`` the number of the recorded request it is nearest to.
     ``pointer`` names the place in the request's body or in the plane's answer. What stands beside these is named by its
     place in the recorded line: ``/entry/request/method``, ``/entry/exit_code``. ``recorded`` and ``now`` are shapes or
-    values short enough to be read, made by ``redaction``.
+    values short enough to be read, made by ``redaction``. ``wording`` is never part of a receipt.
     """
 
-    cause: DriftCause
+    stale: Stale
     step: int | None = None
     exchange: int | None = None
     pointer: Pointer | None = None
     recorded: RedactedText | None = None
     now: RedactedText | None = None
+    wording: Wording | None = None
+
+
+class RerecordSpec(Frozen):
+    """What ``harness record`` must be told to record an episode anew; ``into`` None is where it records anyway."""
+
+    scenario: ScenarioId
+    actor: str
+    sets: tuple[str, ...] = ()
+    simulated: bool = False
+    into: str | None = None

@@ -13,6 +13,7 @@ from harness.schema.name import ScenarioId
 
 __all__ = [
     "REHEARSAL_HEADER",
+    "SIMULATED_HEADER",
     "FaultKind",
     "FaultSpec",
     "PolicyFile",
@@ -24,6 +25,8 @@ __all__ = [
 
 #: The request header that names the visit. Sent to loopback addresses only, and left out of recordings.
 REHEARSAL_HEADER: Final = "x-harness-rehearsal"
+#: The response header by which a rehearsal says that no real model answered; left out of recordings too.
+SIMULATED_HEADER: Final = "x-harness-simulated"
 
 _VISIT: Final = re.compile(
     r"scenario=(?P<scenario>[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127})"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
 from harness.schema.base import Digest, Frozen
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
+from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
@@ -79,10 +80,10 @@ class RunLogEntry(Frozen):
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
-    ``recovery`` says what a driver did that went on with a killed one's episode: ``replayed_operations`` (it took over
-    what was done), ``duplicate_risk`` (it made a call again that may have been paid for).
-    ``plane_calls`` counts calls of the control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls
-    repeated cold.
+    ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
+    went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
+    made a call again that may have been paid for). ``plane_calls`` counts calls of the control plane,
+    ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
     key: str
@@ -95,6 +96,7 @@ class RunLogEntry(Frozen):
     shadow_checks: int = 0
     shadow_differences: int = 0
     problem: str | None = None
+    again: RerecordSpec | None = None
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
@@ -108,12 +110,13 @@ class EpisodeResult(Frozen):
 
 
 class PlannedEpisode(Frozen):
-    """A place in the plan."""
+    """A place in the plan; ``provenance`` is that of the recording that is played there."""
 
     scenario: ScenarioId
     actor: str
     plane: str
     trial: int
+    provenance: Provenance | None = None
 
 
 class ReceiptLink(Frozen):
@@ -144,7 +147,10 @@ class Enforcement(Frozen):
 
 
 class Manifest(Frozen):
-    """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done."""
+    """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
+
+    ``stale`` is what the run was told that a recording which no longer fits means.
+    """
 
     schema_version: Literal[1] = 1
     run_id: str
@@ -161,6 +167,7 @@ class Manifest(Frozen):
     plan: tuple[PlannedEpisode, ...]
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
+    stale: Literal["fail", "warn"] = "fail"
 
 
 class RunView(Frozen):

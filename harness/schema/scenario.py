@@ -162,8 +162,13 @@ class Scenario(Frozen):
 
 
 class LoadedScenario(Frozen):
-    """A scenario with where it came from. ``digest`` is over the canonical JSON of the scenario, not its layout."""
+    """A scenario with where it came from.
+
+    ``digest`` is over the canonical JSON of all that an episode can depend on, not its layout; ``parts`` are short
+    digests of its parts by their dotted keys, where somebody made them.
+    """
 
     scenario: Scenario
     digest: Digest
+    parts: dict[str, str] = {}
     path: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from harness.schema.base import Frozen
+from harness.schema.name import Code
 from harness.schema.recording import RecordingHeader
+from harness.schema.verdict import Verdict
 
 __all__ = ["Passage", "Speaker", "Transcript", "TranscriptTurn"]
 
@@ -39,7 +41,8 @@ class TranscriptTurn(Frozen):
 class Transcript(Frozen):
     """One recording, told. ``header`` and ``turns`` are missing where it is not told, for the reason in ``problem``.
 
-    ``size`` is that of the file, in bytes.
+    ``size`` is that of the file, in bytes. ``verdict`` and ``failure_code`` are those of the recorded episode, where a
+    run knows them.
     """
 
     file: str
@@ -47,3 +50,5 @@ class Transcript(Frozen):
     header: RecordingHeader | None = None
     turns: tuple[TranscriptTurn, ...] = ()
     problem: str | None = None
+    verdict: Verdict | None = None
+    failure_code: Code | None = None

@@ -9,6 +9,7 @@ from harness.wiring._first_use import on_first_use
 if TYPE_CHECKING:
     from harness.wiring.actors import actor_specs, secret_guard
     from harness.wiring.classification import Classification, classifier
+    from harness.wiring.drifting import recording_report
     from harness.wiring.network import network_problem
     from harness.wiring.ordinary_keys import refuse_ordinary_keys
     from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
         Keeping,
         interrupted,
         keeping,
+        recorded_choice,
         recorded_paths,
         recorded_specs,
         recording_folders,
         replayed_digest,
         sayable_in,
     )
+    from harness.wiring.rerecording import known_scrubber, rerecord_spec
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
+    from harness.wiring.unplayable import Strays, strays
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -33,25 +37,31 @@ __all__ = [
     "Keeping",
     "Session",
     "Settings",
+    "Strays",
     "actor_specs",
     "classifier",
     "interrupted",
     "keeping",
     "kept_recording",
+    "known_scrubber",
     "load_scenario",
     "network_problem",
     "plane_identity",
+    "recorded_choice",
     "recorded_paths",
     "recorded_specs",
     "recording_folders",
+    "recording_report",
     "refuse_ordinary_keys",
     "replayed_digest",
     "reporters",
+    "rerecord_spec",
     "run_episode",
     "sayable_in",
     "scenarios",
     "secret_guard",
     "settings",
+    "strays",
     "trace_episode",
     "transcript_of",
     "with_transcripts",
@@ -62,13 +72,16 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
+        "drifting": "recording_report",
         "network": "network_problem",
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
-        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_paths recorded_specs recording_folders"
-        " replayed_digest sayable_in",
+        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
+        " recording_folders replayed_digest sayable_in",
+        "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
+        "unplayable": "Strays strays",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )

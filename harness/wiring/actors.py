@@ -18,24 +18,28 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.recordings import recorded_specs
 
-__all__ = ["Transports", "actor_specs", "open_actor", "secret_guard"]
+__all__ = ["CONFIG", "Transports", "actor_specs", "covered_by", "open_actor", "secret_guard"]
 
 #: The codec whose wire form scripted answers go through.
 SCRIPT_CODEC = "openai"
 REFERENCE = "reference"
 CONFIG = "harness.toml"
+#: How actors are written, besides the names of ``harness.toml``.
+_WRITTEN = ("script", "script:NAME", "script:FILE.json", "recorded", "recorded:ID", "PROVIDER/MODEL")
 
 
 def actor_specs(place: Settings, text: str, loaded: LoadedScenario, sets: Sequence[str]) -> tuple[ActorSpec, ...]:
     """The actors that a text names, for one scenario.
 
     ``script`` its reference; ``script:NAME`` one of its scripts; ``script:FILE.json`` every script of a file;
-    ``recorded`` all of its recordings, ``recorded:FILE`` one;
+    ``recorded`` all of its recordings, ``recorded:NAME`` those of an id, a short name or a file;
     ``PROVIDER/MODEL[@BASE_URL]`` or a NAME of ``harness.toml`` a live model, ``sets`` over its settings. Raises
     CatalogError, UsageError, ScriptError, ConfigError.
     """
     head, colon, rest = text.partition(":")
     if head == "recorded":
+        if sets:
+            raise UsageError(f"--set changes how a live model is asked; {text!r} is recorded as it was asked")
         return recorded_specs(place, loaded, rest if colon else None)
     if head == "script":
         if sets:
@@ -72,9 +76,7 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
         known = config.load_actors(place.cwd / CONFIG)
         named = known.get(text)
         if named is None:
-            raise CatalogError(
-                "actor", text, ("script", "script:NAME", "script:FILE.json", "recorded", "PROVIDER/MODEL", *known)
-            )
+            raise CatalogError("actor", text, (*_WRITTEN, *known))
         provider, model, base_url = named.provider, named.model, named.base_url
     else:
         ref = config.parse_live_ref(text)
@@ -83,23 +85,23 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
     address = config.address_for(preset, base_url)
     settings = config.apply_settings(named.settings if named else GenerationSettings(), sets)
     config.check_settings(preset, settings)
-    covered: dict[str, JsonValue] = {
-        "provider": provider,
-        "model": model,
-        "address": address,
-        "settings": settings.model_dump(mode="json"),
-    }
     identity = ActorIdentity(
         ref=text if named else f"{provider}/{model}",
         kind="live",
         provider=provider,
         model=model,
         settings=settings,
-        digest=digest_json(covered),
+        digest=digest_json(covered_by(provider, model, address, settings)),
     )
     key_env = (named.key_env if named else None) or preset.key_env
     required = preset.key_required or (named is not None and named.key_env is not None)
     return ActorSpec(identity=identity, base_url=address, key_env=key_env, key_required=required)
+
+
+def covered_by(provider: str, model: str, address: str, settings: GenerationSettings) -> dict[str, JsonValue]:
+    """What the digest of a live actor is over."""
+    told: JsonValue = settings.model_dump(mode="json")
+    return {"provider": provider, "model": model, "address": address, "settings": told}
 
 
 def _key(place: Settings, spec: ActorSpec) -> str | None:

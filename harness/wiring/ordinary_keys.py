@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 
 from harness.errors import RedactionError, UsageError
 from harness.redaction import SecretGuard
+from harness.scenario import substitute
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob
 from harness.wiring.places import Settings
@@ -52,8 +53,12 @@ def _words_of(jobs: Sequence[EpisodeJob]) -> list[bytes]:
     """What manifests and receipts hold of scenarios and actors; what else a scenario says is cut where it is kept."""
     loaded = {job.loaded.digest: job.loaded.scenario for job in jobs}
     actors = {job.actor.identity.digest: job.actor.identity for job in jobs}
-    texts: list[JsonValue] = [one.model_dump(mode="json") for one in actors.values()]
+    planes = {job.plane.ref: job.plane for job in jobs}
+    texts: list[JsonValue] = [one.model_dump(mode="json") for one in (*actors.values(), *planes.values())]
     for one in loaded.values():
-        texts += [one.id, one.asks, one.plane, *one.tags, *one.codes]
+        texts += [one.id, one.asks, one.plane, *one.tags, *one.codes, *one.tool]
         texts += [name for kind in one.kind for name in (kind.name, kind.sets)]
+        places = [*one.boundary.plane_writes, *one.boundary.tool_writes, *one.workspace.roots]
+        texts += [*places, *(substitute(substitute(place, one.values.get), one.values.get) for place in places)]
+        texts += [check.model_dump(mode="json") for check in one.check]
     return [json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from harness import catalog, config, recording
 from harness.episode import CLASSIFIER_VERSION
-from harness.errors import CatalogError
+from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
 from harness.recording import Comparer, Dress, Half, Keeper, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport
@@ -31,6 +31,7 @@ __all__ = [
     "interrupted",
     "keep",
     "keeping",
+    "recorded_choice",
     "recorded_paths",
     "recorded_specs",
     "recording_folders",
@@ -55,7 +56,7 @@ class Keeping:
     secrets: Mapping[str, str] = field(repr=False)
     stay: Literal["failed", "judged", "all", "none"] = "failed"
     replace: bool = False
-    provenance: Provenance = "live"
+    provenance: Provenance | None = None
     mode: int = 0o755
 
     def stays(self, verdict: Verdict) -> bool:
@@ -91,12 +92,13 @@ def keeping(
     stay: Literal["failed", "judged", "all", "none"],
     *,
     replace: bool = False,
-    provenance: Provenance = "live",
+    provenance: Provenance | None = None,
     mode: int = 0o755,
 ) -> Keeping:
     """How live episodes of these actors are recorded: without any key that they may use.
 
-    ``mode`` is that of ``folder`` where it is made.
+    ``mode`` is that of ``folder`` where it is made. Without a ``provenance`` a recording is live unless who answered
+    said that it is a simulation.
     """
     names = {spec.key_env for spec in specs if spec.key_env is not None}
     secrets = {name: place.environ[name] for name in sorted(names) if place.environ.get(name, "").strip()}
@@ -111,20 +113,30 @@ def recording_folders(place: Settings) -> tuple[Path, ...]:
 
 
 def recorded_specs(place: Settings, loaded: LoadedScenario, name: str | None) -> tuple[ActorSpec, ...]:
-    """The recorded actors of a scenario: all of its recordings, or the one in the file ``name``.
+    """The recorded actors of a scenario: all of its recordings, or those that ``name`` means.
 
-    Recordings lie in ``./recordings``, else beside the folder of scenarios that this one is from.
-
-    Raises RecordingError for a file that is no whole recording, CatalogError where the file is not there.
+    Raises RecordingError for a file that is no whole recording, and what ``recorded_choice`` raises.
     """
-    if name is not None:
-        path = place.cwd / name
-        if not path.is_file():
-            raise CatalogError("recording", name, ())
-        paths: tuple[Path, ...] = (path,)
-    else:
-        paths = recorded_paths(place, loaded)
-    return tuple(_spec(path) for path in paths)
+    return tuple(_spec(path) for path in recorded_choice(place, loaded, name))
+
+
+def recorded_choice(place: Settings, loaded: LoadedScenario, name: str | None) -> tuple[Path, ...]:
+    """The recordings of a scenario that ``name`` means: the path of a file, an id, or a short name; all for None.
+
+    Recordings lie in ``./recordings``, else beside the folder of scenarios that this one is from. Raises CatalogError
+    where there is no such recording, UsageError where several actors are called so.
+    """
+    there = recorded_paths(place, loaded)
+    if name is None:
+        return there
+    path = place.cwd / name
+    is_file = bool(name) and path.is_file()
+    if is_file and path.suffix == ".jsonl":
+        return (path,)
+    meant = recording.chosen(there, name)
+    if meant or is_file:
+        return meant or (path,)
+    raise CatalogError(f"recording of {loaded.scenario.id}", name, tuple(one.stem for one in there))
 
 
 def recorded_paths(place: Settings, loaded: LoadedScenario) -> tuple[Path, ...]:
@@ -158,7 +170,7 @@ def _spec(path: Path) -> ActorSpec:
         settings=header.actor.settings,
         digest=replayed_digest(header),
     )
-    return ActorSpec(identity=identity, recording=str(path), trial=header.trial)
+    return ActorSpec(identity=identity, recording=str(path), trial=header.trial, provenance=header.provenance)
 
 
 def sayable_in(loaded: LoadedScenario) -> frozenset[str]:
@@ -170,10 +182,7 @@ def replay(job: EpisodeJob, masks: Masks) -> tuple[Transport, Comparer, str]:
     """Transport, witness and base URL under which a recorded episode is replayed. Raises RecordingError."""
     kept = recording.load(Path(job.actor.recording or ""))
     words = sayable_in(job.loaded)
-    scenario = job.loaded.scenario
-    dress = Dress(
-        hide=masks.hide, show=masks.show, volatile=scenario.call.volatile if scenario.call else kept.header.volatile
-    )
+    dress = Dress(hide=masks.hide, show=masks.show, volatile=recording.volatile_of(kept, job))
     answering = ReplayTransport(kept, dress, sayable=words)
     transport: Transport = catalog.shared("providers", "http").HttpTransport(transport=answering)
     comparer = Comparer(kept, job, answering.replayer, sayable=words, classifier_version=CLASSIFIER_VERSION)
@@ -194,8 +203,12 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Ke
     path = recording.recording_path(keeping.folder, scenario.id, job.actor.identity, job.trial)
 
     def writer(header: RecordingHeader) -> RecordingWriter:
-        keeping.folder.mkdir(exist_ok=True, mode=keeping.mode)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            keeping.folder.parent.mkdir(parents=True, exist_ok=True)
+            keeping.folder.mkdir(exist_ok=True, mode=keeping.mode)
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}") from error
         return RecordingWriter(path, header, keeping.guard, replace=keeping.replace)
 
     scrubber = Scrubber(keeping.secrets)
@@ -209,6 +222,6 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Ke
         volatile=scenario.call.volatile if scenario.call else (),
     )
     http = catalog.shared("providers", "http")
-    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress)
+    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress, on_headers=keeper.met)
     transport: Transport = http.HttpTransport(transport=looking_on)
     return transport, keeper

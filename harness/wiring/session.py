@@ -23,11 +23,13 @@ from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.trace import EpisodeTrace
+from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.rerecording import rerecord_spec
 from harness.workspace import Workspace, remove_tree
 
 __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
@@ -103,6 +105,9 @@ class Session:
             keeper.abandon()  # an earlier driver saw a part of the conversation
         elif keeper is not None and self._keeping is not None:
             keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
+        if job.actor.recording is not None and is_stale(result.receipt):
+            again = rerecord_spec(self._place, Path(job.actor.recording))
+            result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
         if shadow.counts is None:
             return result, trace
         counted = {"shadow_checks": shadow.counts.checks, "shadow_differences": shadow.counts.differences}

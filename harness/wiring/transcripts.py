@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from harness import recording
-from harness.errors import RecordingError
+from harness.errors import RecordingError, StoreError
+from harness.receipt import read_run
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
 from harness.schema.transcript import Transcript
@@ -44,32 +45,70 @@ def kept_recording(place: Settings, folder: Path, receipt: Receipt) -> Path | No
 
 
 def transcript_of(place: Settings, path: Path) -> Transcript:
-    """A recording with all its texts whole, called by its path from the working folder. Raises RecordingError."""
+    """A recording with all its texts whole, called by its path from the working folder. Raises RecordingError.
+
+    Where it lies in a run folder, with the verdict that the run gave.
+    """
     made = recording.load(path)
-    name = path.relative_to(place.cwd) if path.is_relative_to(place.cwd) else path
-    return transcript(made, str(name), size=path.stat().st_size)
+    told = transcript(made, _name(place, path), size=path.stat().st_size)
+    receipt = _judged(path.resolve())
+    return (
+        told
+        if receipt is None
+        else told.model_copy(update={"verdict": receipt.verdict, "failure_code": receipt.failure_code})
+    )
 
 
-def with_transcripts(folder: Path, view: RunView) -> RunView:
-    """The run in ``folder`` with what was recorded in it.
+def _name(place: Settings, path: Path) -> str:
+    return str(path.relative_to(place.cwd) if path.is_relative_to(place.cwd) else path)
+
+
+def _judged(path: Path) -> Receipt | None:
+    """The receipt of a recording that a run kept: ``RUN/recordings/PACK/NAME/FILE``."""
+    folder = next(iter(path.parents[3:4]), None)
+    if folder is None or path.parents[2].name != "recordings":
+        return None
+    try:
+        receipts = read_run(folder).receipts
+    except StoreError:
+        return None
+    return next(
+        (one for one in receipts if one.actor.kind == "live" and _own(folder, one) == path and _belongs(path, one)),
+        None,
+    )
+
+
+def with_transcripts(place: Settings, folder: Path, view: RunView) -> RunView:
+    """The run in ``folder`` with what was recorded in it, and with the recordings that were played in it.
 
     Not much more than ``TOTAL_MAX`` bytes of texts are held; failed episodes come first. What is left out has a
     ``problem`` that says why.
     """
-    if not (folder / "recordings").is_dir():
-        return view
     found: dict[int, Transcript] = {}
     room = TOTAL_MAX
     numbered = enumerate(view.receipts, start=1)
     for number, receipt in sorted(numbered, key=lambda one: _FIRST.index(one[1].verdict)):
-        path = _own(folder, receipt)
-        if receipt.actor.kind != "live" or not path.is_file():
+        path = kept_recording(place, folder, receipt)
+        if path is None:
+            if receipt.actor.kind == "recorded":
+                found[number] = _gone(receipt)
             continue
-        told = _bounded(path, path.relative_to(folder).as_posix(), receipt, room)
+        inside = path.is_relative_to(folder)
+        name = path.relative_to(folder).as_posix() if inside else _name(place, path)
+        told = _bounded(path, name, receipt, room)
         if told is not None:
             found[number] = told
             room -= sum(one.shown for turn in told.turns for one in (*turn.asked, *turn.said, *turn.answers))
-    return view.model_copy(update={"transcripts": found})
+    return view.model_copy(update={"transcripts": found}) if found else view
+
+
+def _gone(receipt: Receipt) -> Transcript:
+    """What is told of a recording that was played and does not lie where it did."""
+    return Transcript(
+        file=f"{receipt.actor.ref.partition(':')[2]}.jsonl",
+        size=0,
+        problem="the recording that was played is not found from here, or was replaced since",
+    )
 
 
 def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript | None:
@@ -82,7 +121,9 @@ def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript |
         made = recording.load(path)
     except RecordingError:
         return Transcript(file=name, size=size, problem="damaged: it cannot be read")
-    fits = (made.header.scenario_digest, made.header.trial) == (receipt.scenario_digest, receipt.trial)
+    # a replay may tell of another scenario than the one that was recorded: then it is stale, and still what was played
+    same = receipt.actor.kind == "recorded" or made.header.scenario_digest == receipt.scenario_digest
+    fits = same and made.header.trial == receipt.trial
     return transcript(made, name, size=size, text_bytes=TEXT_MAX) if fits else None
 
 
@@ -93,7 +134,7 @@ def _own(folder: Path, receipt: Receipt) -> Path:
 def _belongs(path: Path, receipt: Receipt) -> bool:
     """Whether a recording is of this actor; a damaged one is found, so that it is told."""
     try:
-        header = recording.load(path).header
+        header = recording.header_of(path)
     except RecordingError:
         return True
     digest = replayed_digest(header) if receipt.actor.kind == "recorded" else header.actor.digest

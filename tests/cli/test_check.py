@@ -10,6 +10,7 @@ import pytest
 from harness import wiring
 from harness.cli import check_recordings
 from harness.cli.exit_codes import ExitCode
+from harness.cli.progress import Progressing
 from harness.errors import RecordingError, ScenarioError
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.check import CheckFinding, CheckReport, Coverage, RecordingReport
@@ -65,7 +66,10 @@ def test_a_sound_scenario_is_told_with_its_counts(harness: Harness, world: World
     code, out, err = harness("check", "pack/a")
 
     assert (code, err, world.swept) == (0, "", 1)
-    assert out == "fine  pack/a  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, all red\n"
+    assert out.splitlines() == [
+        "fine  pack/a  4 scripts, kinds 1/1, facts 1/1, codes 2/3, 61 mutations, all red",
+        "1 scenario is fine; no recording",
+    ]
 
 
 def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: World, judged: None) -> None:
@@ -78,7 +82,7 @@ def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: 
         "  script reference:",
         "    should pass, but: fail",
         "    to do: correct it",
-        "1 of 2 scenarios are fine",
+        "1 of 2 scenarios are fine; no recording",
     ]
 
 
@@ -101,6 +105,7 @@ def test_findings_that_say_the_same_are_told_once_with_every_place(
         "  code x:",
         "    no script reaches it",
         "    to do: remove it",
+        "0 of 1 scenario is fine; no recording",
     ]
 
 
@@ -111,8 +116,10 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
     assert json.loads(harness("check", "--format", "json")[1]) == {
         "scenarios": lines,
         "recordings": [],
+        "uncovered": ["pack/a", "pack/b"],
         "strays": [],
         "broken": [],
+        "to_do": [],
     }
 
 
@@ -191,7 +198,7 @@ def test_every_file_that_cannot_be_used_is_told_and_the_others_are_checked(
     assert code == 4
     assert err == "harness: pack/a.toml:3: is no TOML\nharness: pack/c.toml:3: is no TOML\n"
     assert "NOT FINE  pack/b" in out
-    assert out.endswith("1 of 2 scenarios are fine; 2 more cannot be used\n")
+    assert out.endswith("1 of 2 scenarios are fine, 2 more cannot be used; no recording\n")
     assert json.loads(harness("check", "--format", "json")[1])["broken"] == [
         "pack/a.toml:3: is no TOML",
         "pack/c.toml:3: is no TOML",
@@ -231,11 +238,16 @@ def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
     planes = {loaded.scenario.plane: wiring.plane_identity(place, loaded.scenario.plane)}
 
     replayed = check_recordings.check_recordings(
-        place, wiring.Session(place), [loaded], planes, EpisodeOptions(), mutate=False, form="text"
+        *(place, wiring.Session(place), [loaded], planes, EpisodeOptions()),
+        everything=True,
+        mutate=False,
+        form="text",
+        advance=Progressing(),
     )
 
     printed = capsys.readouterr()
     assert (replayed.exit_code, [report.recording for report in replayed.reports]) == (ExitCode.BAD_INPUT, ["good"])
-    assert printed.out.startswith("fits  pack/a  good\n")
+    assert printed.out.startswith("fits  pack/a  good  live\n")
     assert printed.err == f"harness: {replayed.broken[0]}\n"
+    assert replayed.counts == "1 of 2 recordings is unreadable"
     assert "bad.jsonl: recording_unreadable: the file is empty" in replayed.broken[0]

@@ -115,7 +115,7 @@ def _running(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess
 
 
 @pytest.mark.plane
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_keeps_what_was_finished_and_leaves_nothing_behind(
     plane_home: Path, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from harness.cli.output import folded, table
+from harness.cli.output import folded, harmless, note, table
 
 LONG = "the agent proves it once at the real target and re-enters quota in the same heartbeat"
 
@@ -53,3 +53,12 @@ def test_a_terminal_that_is_too_narrow_is_told_in_longer_lines(monkeypatch: pyte
         "        one two three",
         "        four five six",
     ]
+
+
+def test_what_acts_on_a_terminal_is_shown_as_a_sign_and_does_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "a\x1b[2Jb\x07\x9bc"
+    assert harmless(f"{odd}\né") == "a\ufffd[2Jb\ufffd\ufffdc\né"
+    assert "\x1b" not in table(("name", "asks"), [(odd, odd)])
+    assert "\x1b" not in folded(odd)
+    note(odd)
+    assert capsys.readouterr().err == "a\ufffd[2Jb\ufffd\ufffdc\n"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from typing import cast
 
@@ -31,7 +33,9 @@ def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(monkeypat
     monkeypatch.setattr(subject, "EVERY_S", 0.001)
     with progress(7) as advance:
         advance(RESULT)
-        assert enough.wait(10)
+        for _ in range(2):  # a line that was begun before may come once more
+            enough.clear()
+            assert enough.wait(10)
     assert told[-1].startswith("harness: 1 of 7 episodes finished after ")
     assert [thread.name for thread in threading.enumerate() if thread.name == "progress"] == []
 
@@ -53,3 +57,23 @@ def test_a_short_run_and_a_hidden_one_say_nothing(
         advance(RESULT)
     assert told == []
     assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_one_bar_counts_and_gives_way_to_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(7) as advance:
+        advance.finished("pack/a")
+        with advance.aside():
+            shown = terminal.getvalue()
+        advance.finished("pack/b")
+    assert "1/7" in shown
+    assert shown.endswith("\x1b[2K")  # the line of the bar is empty when something else is printed
+    assert "2/7" in terminal.getvalue()[len(shown) :]

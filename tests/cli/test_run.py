@@ -237,9 +237,10 @@ def test_text_is_the_summary_and_where_the_folder_is(
 
 
 def test_kept_workspaces_are_told(harness: Harness, world: World) -> None:
-    out = harness("run", "pack/a", "--keep-workspace")[1]
+    out = harness("run", "--keep-workspace")[1]
 
-    assert f"workspace kept: {world.folder / 'kept'}\n" in out
+    for number, name in ((1, "pack/a"), (2, "pack/b")):
+        assert f"workspace kept of {number}. {name}, script: {world.folder / 'kept'}\n" in out
 
 
 def test_reports_may_be_chosen(harness: Harness, world: World) -> None:

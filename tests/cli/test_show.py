@@ -170,7 +170,7 @@ def test_an_episode_is_told_whole_at_eighty_columns(harness: Harness, run: Path)
         "3. demo/first, openai/m",
         "failed: leapt, cause: control plane",
         "failed/scenario_violation",
-        "2 turns, 2 calls: 1 ran, 1 did not run",
+        "2 turns, 2 tool calls: 1 ran, 1 did not run",
         "turn 2: finish missing",
         "step 2, leap: the answer at /a/b",
         "expected true",
@@ -287,6 +287,32 @@ def test_the_report_embeds_what_the_run_kept(harness: Harness, run: Path) -> Non
         0o44,
     )
     page = (run / "report.html").read_text("utf-8").replace("<wbr>", "")
+    # of the live episode what the run kept, of the recorded one what was played; a trial that kept none has none
+    assert page.count("exchanges with the model, redacted") == 2
+    assert "recordings/demo/first/rec.jsonl" in page
+    (Path("recordings") / SCENARIO / "rec.jsonl").unlink()
+    assert harness("report", "run", "--transcripts")[0] == 0
+    page = (run / "report.html").read_text("utf-8").replace("<wbr>", "")
     assert page.count("exchanges with the model, redacted") == 1
+    assert "the recording that was played is not found from here" in page
     assert "plain\ufffd[31mred" in page
     assert "look at them before you pass it on" in page
+
+
+def test_in_a_replay_no_model_was_asked_and_its_tokens_are_the_recorded_ones(harness: Harness, run: Path) -> None:
+    told = " ".join(harness("show", "run/2")[1].split())
+    assert "no model was asked: the recorded replies were played" in told
+    assert "replayed turn-1/main, attempt 1: completed, 0.50 s, recorded tokens: 1,234 in, unknown out" in told
+    assert "model call" not in told
+    assert "1 control-plane call, " in told
+    assert "model call turn-1/main, attempt 1:" in harness("show", "run/3")[1]
+    assert "no model was asked: a script was played" in harness("show", "run/1")[1]
+
+
+def test_a_recording_says_how_its_episode_ended_where_a_run_knows(harness: Harness, run: Path) -> None:
+    kept = recording_path(run / "recordings", SCENARIO, actor("openai/m"))
+    assert "when it was recorded the episode failed (leapt)" in harness("show", str(kept))[1]
+    assert json.loads(harness("show", str(kept), "--format", "json")[1])["verdict"] == "fail"
+    other = harness("show", str(Path("recordings") / SCENARIO / "rec.jsonl"))[1]
+    assert "whether the episode passed when it was recorded is not known here" in " ".join(other.split())
+    assert f"harness run {SCENARIO} --actor recorded:rec judges it" in " ".join(other.split())

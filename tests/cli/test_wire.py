@@ -151,3 +151,25 @@ def test_a_signal_ends_it_at_once_even_while_a_client_waits(tmp_path: Path, numb
         finally:
             process.kill()
     assert (process.returncode, out, err) == (0, b"", b"")
+
+
+def test_a_policy_file_that_does_not_fit_is_one_short_line_that_says_what_to_type(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'schema = 1\n[policy.hurried]\nscript = "wrong:selected_action_before_quota"\n'
+    text += '[model.m]\npolicies = ["hurried"]\n'
+    Path("mine.toml").write_text(text, encoding="utf-8")
+
+    code, out, err = harness("wire", "rehearse", "--policies", "mine.toml")
+
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("harness: mine.toml: policy.hurried.script: scenario loopx/capability-repair has no script ")
+    assert "serve one that has it: harness wire rehearse loopx/selected-todo, " in err
+    assert len(err) < 300
+    many = "".join(f'[policy.p{number}]\nscript = "reference"\n' for number in range(100))
+    Path("mine.toml").write_text(f'schema = 1\n{many}[model.m]\npolicies = ["q"]\n', encoding="utf-8")
+    err = harness("wire", "rehearse", "--policies", "mine.toml")[2]
+    assert err.startswith("harness: mine.toml:203: model.m.policies[0]: there is no policy 'q'")
+    assert err.endswith(", ...\n")
+    assert len(err) < 300

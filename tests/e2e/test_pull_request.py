@@ -98,7 +98,7 @@ def test_the_workflow_replays_and_tells_what_drifted(repository: CommandLine) ->
     code, _ = perform(repository, REPLAY)
     assert code == 6
     shown = repository.run("show", "harness-run/1").stdout.decode()
-    assert "no longer what was recorded" in shown
+    assert "the prompt changed at /messages/0/content" in shown
     shown = repository.run("show", "harness-run/1", "--transcript").stdout.decode()
     assert "Exchange 2 of 2" in shown
     code, shown = perform(repository, TELL)
@@ -106,4 +106,5 @@ def test_the_workflow_replays_and_tells_what_drifted(repository: CommandLine) ->
     title = "title=loopx/selected-todo%3A the recording no longer fits::"
     assert f"::error file={SCENARIO},line=1,{title}" in shown
     page = (repository.folder / "page.md").read_text("utf-8")
-    assert "no longer what was recorded" in page
+    assert "the prompt changed at /messages/0/content" in page
+    assert "--stale-only --yes-spend" in page

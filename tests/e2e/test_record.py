@@ -9,7 +9,8 @@ import pytest
 from chat_server import serving, text
 from command_line import CommandLine
 
-from harness import recording
+from harness import catalog, recording, wiring
+from harness.rehearsal import Rehearsal, bundled
 
 pytestmark = pytest.mark.plane
 
@@ -71,3 +72,56 @@ def test_the_fullest_half_outlives_an_attempt_that_gave_nothing(line: CommandLin
     assert done.stderr.count(b"removed half a recording") == 1
     assert left(line).keys() == {name, f"{name}.1.partial"}
     assert path.read_bytes() == whole
+
+
+def test_stale_only_says_what_is_true_of_this_actor_and_of_the_others(line: CommandLine) -> None:
+    assert record(line, "--set", "temperature=1")[0].returncode == 0
+    done, asked = record(line, "--stale-only")
+    assert (done.returncode, done.stdout, asked) == (5, b"", 0)
+    told = done.stderr.decode()
+    assert told.count("\n") == 1
+    assert "0 of this actor exist, 1 of this actor with other settings still fits: " in told
+    done, asked = record(line, "--stale-only", "--set", "temperature=1")
+    assert (done.returncode, asked) == (0, 0)
+    assert b"nothing to record: no recording of what was asked for is stale; 1 of this actor exists and still fits" in (
+        done.stdout
+    )
+    own = line.cwd / "scenarios" / f"{NAME}.toml"
+    own.parent.mkdir(parents=True)
+    text_ = wiring.scenarios(wiring.settings())[NAME].read_text("utf-8")
+    own.write_text(text_.replace('name = "clock"', 'name = "time"'), "utf-8")
+    with serving(lambda _: text("All done!")) as server:
+        other = f"openai-compatible/other@{server.url}"
+        done = line.run("record", NAME, "--actor", other, "--yes-spend", "--stale-only")
+    assert (done.returncode, server.bodies) == (5, [])
+    assert b"0 of this actor exist, 1 of another actor is stale: " in done.stderr
+    done, asked = record(line, "--stale-only", "--set", "temperature=1")
+    assert (done.returncode, asked) == (0, 1)
+    assert b"1 of 1 recorded" in done.stdout
+
+
+def test_what_a_rehearsal_answers_is_simulated_and_is_never_recorded_as_live(line: CommandLine) -> None:
+    loaded = wiring.load_scenario(wiring.settings(), NAME)
+    codec = catalog.module("providers", "openai").build()
+    with Rehearsal([loaded.scenario], bundled(), 0, codec).serve() as serving_:
+        argv = ("record", NAME, "--actor", f"openai-compatible/hasty@{serving_.url}", "--yes-spend")
+        done = line.run(*argv, "--provenance", "live")
+        assert (done.returncode, done.stderr.count(b"\n")) == (4, 1)
+        assert b"a rehearsal server answers, which is no live model" in done.stderr
+        assert not (line.cwd / "recordings").exists()
+        done = line.run(*argv)
+        assert done.returncode == 0, done.stderr
+        (path,) = (line.cwd / "recordings" / NAME).iterdir()
+        assert recording.load(path).header.provenance == "simulated"
+        wrong = line.run(
+            "record",
+            NAME,
+            "--actor",
+            f"openai-compatible/hasty@{serving_.url.removesuffix('/v1')}",
+            *argv[-1:],
+            "--into",
+            "a/b",
+        )
+    assert wrong.returncode == 2
+    assert b"HTTP 404; nothing answers there: is /v1 missing in the address?" in wrong.stderr
+    assert not (line.cwd / "a").exists()

@@ -250,7 +250,7 @@ def test_half_a_recording_is_named_and_not_played(own: CommandLine) -> None:
     half = recorded(own).with_name(f"{GOOD}.jsonl.partial")
     half.write_bytes(b"".join(recorded(own).read_bytes().splitlines(keepends=True)[:2]))
     done = own.run("run", NAME, "--actor", "recorded", "--format", "jsonl")
-    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1)
+    assert (done.returncode, done.stdout.count(b"\n")) == (6, 1)
     assert f"half a recording, 1 exchange: {half}; recording was interrupted; it is not played".encode() in done.stderr
     done = own.run("check", NAME)
     assert done.returncode == 6
@@ -271,12 +271,76 @@ def test_check_replays_recordings_and_tells_strays(own: CommandLine) -> None:
     orphan = own.cwd / "recordings/loopx/nobody/some.jsonl"
     orphan.parent.mkdir()
     orphan.write_bytes(recorded(own).read_bytes())
-    edit(own, 'name = "clock"', 'name = "time"')
+    # who asked about one scenario asked nothing of the others
     done = own.run("check", NAME)
+    assert (done.returncode, b"STRAY" in done.stdout) == (0, False)
+    edit(own, 'name = "clock"', 'name = "time"')
+    done = own.run("check")
     assert done.returncode == 6
     assert b"STALE  loopx/selected-todo" in done.stdout
     assert b"STRAY" in done.stdout
-    assert all(len(one) <= 120 for one in done.stdout.decode().splitlines())
+    told = [one for one in done.stdout.decode().splitlines() if not one.startswith("to record anew")]
+    assert all(len(one) <= 120 or " " not in one.strip() or "kind[" in one for one in told)
+    last = done.stdout.decode().splitlines()[-1]
+    assert last.startswith("2 scenarios are fine; 1 of 4 recordings is stale, 1 stray")
+
+
+def test_a_run_of_everything_tells_strays_and_a_run_of_some_does_not(own: CommandLine) -> None:
+    orphan = own.cwd / "recordings/loopx/nobody/some.jsonl"
+    orphan.parent.mkdir()
+    orphan.write_bytes(recorded(own).read_bytes())
+    done = own.run("run", NAME, "--actor", "recorded")
+    assert (done.returncode, done.stderr) == (0, b"")
+    # the bundled recordings of the other scenario are played too, and two of them fail as they were recorded
+    for more, code in (((), 6), (("--stale", "warn"), 1)):
+        done = own.run("run", "--actor", "recorded", *more)
+        assert done.returncode == code
+        assert done.stderr.count(b"\n") == 1
+        assert f"stray recording {orphan}: its scenario is not there".encode() in done.stderr
+
+
+def test_a_scenario_without_a_recording_is_told_beside_those_that_have_one(own: CommandLine) -> None:
+    shutil.copy(own.cwd / "scenarios" / f"{NAME}.toml", own.cwd / "scenarios/loopx/second.toml")
+    path = own.cwd / "scenarios/loopx/second.toml"
+    path.write_text(path.read_text("utf-8").replace('id = "loopx/selected-todo"', 'id = "loopx/second"'), "utf-8")
+    done = own.run("run", NAME, "loopx/second", "--actor", "recorded")
+    assert done.returncode == 0
+    assert done.stderr == b"harness: 1 of 2 scenarios has no recording: loopx/second\n"
+    done = own.run("run", NAME, "loopx/second", "--actor", "recorded:good", "--dry-run")
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)
+    assert b"1 of 2 scenarios has no recording: loopx/second (recorded:good)" in done.stderr
+    done = own.run("check", NAME, "loopx/second", "--format", "json")
+    assert (done.returncode, json.loads(done.stdout)["uncovered"]) == (0, ["loopx/second"])
+
+
+def test_a_recording_is_chosen_by_its_id_or_a_shorter_name_and_told_as_simulated(own: CommandLine) -> None:
+    for name in (GOOD, "good"):
+        done = own.run("run", NAME, "--actor", f"recorded:{name}", "--out", str(own.folder / name))
+        assert done.returncode == 0, done.stderr
+        assert f"recorded:{GOOD}, simulated" in done.stdout.decode()
+        assert f"recorded:{GOOD}, simulated" in (own.folder / name / "report.html").read_text("utf-8").replace(
+            "<wbr>", ""
+        )
+    done = own.run("run", NAME, "--actor", "recorded:nobody")
+    assert done.returncode == 4
+    assert done.stderr.decode() == f"harness: unknown recording of {NAME} 'nobody'; there are: {GOOD}\n"
+    done = own.run("run", NAME, "--actor", "recorded", "--set", "temperature=1", "--dry-run")
+    assert (done.returncode, done.stderr.count(b"\n")) == (4, 1)
+    assert b"--set changes how a live model is asked" in done.stderr
+
+
+def test_a_damaged_recording_does_not_stop_the_others(own: CommandLine) -> None:
+    bad = recorded(own).with_name("openai--bad-00000000.jsonl")
+    bad.write_bytes(recorded(own).read_bytes()[:-10])
+    out = own.folder / "out"
+    done = own.run("run", NAME, "--actor", "recorded", "--format", "jsonl", "--out", str(out))
+    assert (done.returncode, done.stdout.count(b"\n"), done.stderr.count(b"\n")) == (4, 1, 1)
+    assert json.loads(done.stdout)["verdict"] == "pass"
+    told = done.stderr.decode()
+    assert str(bad) in told
+    assert f"restore it from version control, or type: harness record {NAME} --actor ACTOR --replace" in told
+    assert "format 1" not in told
+    assert (out / "receipts.jsonl").read_bytes() == done.stdout
 
 
 def test_every_mutation_of_a_recording_is_noticed(own: CommandLine) -> None:

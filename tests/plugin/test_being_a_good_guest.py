@@ -61,7 +61,7 @@ def test_a_broken_scenario_is_told_and_not_passed_over(bare: Project, good: str,
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--harness-actor=openai/gpt", "'openai/gpt' cannot play in a test; there are: recorded, script"),
+        ("--harness-actor=openai/gpt", "'openai/gpt' cannot play in a test; there are: recorded, recorded:ID, script"),
         ("--harness-actor=script:nobody", "no collected scenario has script:nobody"),
         ("--harness-trials=0", "--harness-trials is 0"),
     ],

@@ -29,9 +29,13 @@ def accept(project: Project, *argv: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+#: Lines that are there to be copied, whole.
+COPIED = ("snapshot: ", "if that is", "to record anew: ")
+
+
 def wide(text: str) -> list[str]:
     """Lines that do not fit, those left out that are there to be copied."""
-    return [line for line in text.splitlines() if len(line) > 80 and not line.startswith(("snapshot: ", "if that is"))]
+    return [line for line in text.splitlines() if len(line) > 80 and not line.startswith(COPIED)]
 
 
 def test_without_a_snapshot_a_test_fails_and_says_how_to_accept(project: Project) -> None:
@@ -91,7 +95,7 @@ def test_snapshots_that_nobody_asks_for_fail_the_session_and_go_with_an_update(
         accepted.write(name, "{}")
     done = accepted.pytest("-q", *workers)
     assert done.returncode == 1
-    assert outcome(done) == "3 passed"
+    assert outcome(done) == "3 passed, 3 left over"
     assert [line for line in done.stdout.splitlines() if line.startswith("unused snapshot: ")] == [
         f"unused snapshot: {name}" for name in sorted(gone)
     ]
@@ -108,7 +112,7 @@ def test_recordings_without_a_scenario_and_halves_of_recordings_fail_the_session
     accepted.write(f"recordings/team/look/{GOOD}.jsonl.partial", "")
     done = accepted.pytest("-q", "-n", "2")
     assert done.returncode == 1
-    assert outcome(done) == "3 passed"
+    assert outcome(done) == "3 passed, 2 left over"
     assert "recording without a scenario: recordings/team/gone/openai--x.jsonl" in done.stdout
     half = f"half a recording, 0 exchanges: recordings/team/look/{GOOD}.jsonl.partial; recording was interrupted"
     assert half in done.stdout
@@ -121,7 +125,7 @@ def test_a_copy_of_a_recording_is_a_test_that_fails_and_says_of_what(accepted: P
     accepted.write("recordings/team/look/zzz-damaged.jsonl", "{}")
     done = accepted.pytest("-q", "--harness-actor=recorded", "-n", "2")
     assert done.returncode == 1
-    assert outcome(done) == "2 failed, 1 passed"
+    assert outcome(done) == "2 failed, 2 passed"
     assert f"recorded:zz-copy: records the same episode as recorded:{GOOD} (same actor and trial)" in done.stdout
 
 
@@ -132,8 +136,8 @@ def test_a_stale_recording_fails_with_its_causes_and_cannot_be_accepted(accepted
     done = accepted.pytest("-q", "--snapshot-update", "--harness-actor=recorded")
     assert done.returncode == 1
     assert "the recording is stale and proves nothing until it is recorded anew" in " ".join(done.stdout.split())
-    assert "the scenario changed" in done.stdout
-    assert "harness record team/look --actor ACTOR --stale-only" in done.stdout
+    assert "the scenario changed: workspace.file[0].text" in done.stdout
+    assert re.search(r"^to record anew: harness record team/look --actor \S+ .*--yes-spend$", done.stdout, re.MULTILINE)
     assert wide(done.stdout) == []
     assert accepted.snapshots() == kept
 
@@ -207,6 +211,19 @@ def test_scripts_are_played_as_often_as_asked_and_the_failed_ones_again(project:
     again = project.pytest("-q", *ALL, "--harness-trials=2", "--lf")
     assert outcome(again) == "2 failed"
     assert "the snapshot is no receipt of this version of harness" in again.stdout
+
+
+def test_recordings_are_chosen_by_id_or_short_name_and_an_unknown_one_is_told_with_those_there_are(
+    accepted: Project,
+) -> None:
+    done = accepted.pytest("-q", "--collect-only", "--harness-actor=recorded:bad", f"--harness-actor=recorded:{GOOD}")
+    assert done.stdout.splitlines()[:2] == [f"scenarios/team/look.toml::recorded:{name}" for name in (BAD, GOOD)]
+    done = accepted.pytest("-q", "--harness-actor=recorded:bad")
+    assert (done.returncode, outcome(done)) == (0, "1 passed")
+    done = accepted.pytest("-q", "--harness-actor=recorded:nobody")
+    assert done.returncode == 4
+    there = f"there are: recorded:{BAD}, recorded:{GOOD}"
+    assert f"harness: no collected scenario has recorded:nobody; {there}" in done.stdout + done.stderr
 
 
 SETTINGS = "[pytest]\nharness_actors = script script:gave_up\nharness_snapshots = kept\n"

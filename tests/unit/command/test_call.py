@@ -93,12 +93,47 @@ def test_call_runs_when_only_admitted_text_stands_before_it(places: Places, top:
         "cd . ",
         "; ",
         "X=/bin/loopx ",
+        "cd none/.. && ",
+        "A=( ",
+        "X=${UNSET:?} ",
+        "export A=${X?} && ",
+        "X=$[1/0] ",
+        "CODEX_HOME=/x ",
+        "XDG_CONFIG_HOME=/x ",
+        "TMPDIR=/x ",
     ],
 )
 def test_call_is_refused_when_other_text_stands_before_it(places: Places, before: str) -> None:
     found = call(before + GUARD, places)
     assert found is not None
     assert (found.path, found.argv, found.refused) == ("quota should-run", None, "text_before")
+
+
+@pytest.mark.parametrize("folder", ["/srv/evil/", "./", "../", "none/"])
+def test_call_is_refused_when_its_program_lies_elsewhere(places: Places, folder: str) -> None:
+    found = call(folder + GUARD, places)
+    assert found is not None
+    assert (found.argv, found.refused) == (None, "path_outside")
+    assert (call(f"/usr/bin/{GUARD}", places) or found).argv == ARGV
+
+
+BEGUN = "loopx quota should-run --goal-id g --turn-instance-id"
+
+
+@pytest.mark.parametrize(
+    "value", ["#x", "-x", "'-x'", "{a,b}", "*", "[a]", "a?", "$UNSET", "~", "$[1/0]", "a(b", "`x`"]
+)
+def test_a_value_that_is_replaced_must_be_one_word_to_a_shell(places: Places, value: str) -> None:
+    found = call(f"{BEGUN} {value}", places)
+    assert found is not None
+    assert found.argv is None
+
+
+@pytest.mark.parametrize("value", ['"$TURN"', '"${TURN:?}"', "$(uuidgen)", "'{a,b}'", "-", "-5", "'a # b'", "x#y"])
+def test_a_value_that_is_one_word_is_replaced(places: Places, value: str) -> None:
+    found = call(f"{BEGUN} {value}", places)
+    assert found is not None
+    assert found.argv == ARGV
 
 
 @pytest.mark.parametrize(

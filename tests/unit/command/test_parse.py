@@ -82,7 +82,7 @@ def test_longest_text_is_read_in_bounded_time(context: GrammarContext, unit: str
         ("cat loopx", {"tokens": 2, "segments": 1, "family": "call"}),
         ("a 1 2 3 4 5 6 7 8 9", {"tokens": 8, "segments": 1, "family": "unknown"}),
         ("ls;" * 12, {"tokens": 1, "segments": 9, "family": "unknown"}),
-        ("\nls\npwd\n", {"tokens": 2, "segments": 2, "family": "unknown", "multiline": True}),
+        ("\nls\npwd\n", {"tokens": 2, "segments": 2, "family": "metadata", "multiline": True}),
         ("ls &", {"tokens": 2, "segments": 1, "family": "unknown"}),
         ("cat x | head -5", {"tokens": 5, "segments": 2, "family": "other", "pipe": True}),
         ("ls || pwd", {"tokens": 3, "segments": 2, "family": "metadata", "conditional": True}),
@@ -103,3 +103,18 @@ def test_shape_counts_what_stands_unquoted(
 def test_shape_of_an_open_quote_tells_only_its_lines(context: GrammarContext) -> None:
     found = shape("cat 'a\nb", context)
     assert (found.parseable, found.tokens, found.multiline) == (False, 0, True)
+
+
+@pytest.mark.parametrize("text", ["loopx\rstatus", "loopx status\r", "cd .\r\nloopx status", "A=1\r loopx status"])
+def test_a_carriage_return_is_a_letter_to_a_shell(context: GrammarContext, text: str) -> None:
+    found = parse(text, context)
+    assert found.reads is None or found.reads.refused == "ambiguous"
+    assert found.call is None or (found.call.argv, found.call.refused is None) == (None, False)
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\x0b", "\x1f"])
+def test_only_what_a_shell_takes_for_blanks_is_left_out_at_the_ends(context: GrammarContext, blank: str) -> None:
+    assert parse(" \n\tcat data/lane.json \n", context).reads == parse("cat data/lane.json", context).reads
+    read = parse(f"cat data/lane.json{blank}", context).reads
+    assert read is not None
+    assert read.role == "other"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 
 import pytest
-from toy import ReplyActor, Stage, called, completed, said
+from toy import ReplyActor, Stage, answer, called, completed, said
 
 from harness import command
 from harness.clock import FakeClock
@@ -175,6 +176,27 @@ def test_a_call_beyond_the_episodes_deadline_is_a_duration(stage: Stage, held: t
 
     played = stage.play(actor=ReplyActor([hangs]))
     assert played.receipt.outcome.name == "limit_exceeded/duration"
+    assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", "provider")
+
+
+def test_time_that_a_slow_machine_takes_is_never_the_models_fault(stage: Stage) -> None:
+    def slow(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        stage.clock.advance(40)
+        return answer(workspace, args)
+
+    played = stage.play(says=slow)
+    assert (played.receipt.outcome.name, played.receipt.verdict) == ("limit_exceeded/duration", "fail")
+    assert played.receipt.cause == "harness"
+
+
+def test_a_time_that_is_over_before_the_prompt_is_made_is_a_duration(stage: Stage) -> None:
+    def hangs(_: Workspace, __: tuple[str, ...]) -> Completed:
+        stage.clock.advance(61)
+        return completed("", timed_out=True)
+
+    played = stage.play(says=hangs)
+    assert played.receipt.outcome.name == "limit_exceeded/duration"
+    assert played.result.log.problem == "the time was over before the prompt was made"
 
 
 def test_a_control_plane_that_hangs_is_never_held_against_the_model(stage: Stage) -> None:
@@ -243,8 +265,11 @@ def test_a_long_result_is_shown_in_part_and_says_how_much_is_left_out(stage: Sta
     assert text is not None
     assert text.startswith('{"text": "Hi"')
     assert text.endswith('x"}')
-    shown, total = 300, len('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
-    assert f"[{total - shown} of {total} characters are left out here" in text
+    total = len('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
+    mark = re.search(rf"\n\[(\d+) of {total} characters are left out here; do not guess them\]\n", text)
+    assert mark is not None
+    assert len(text) - len(mark[0]) + int(mark[1]) == total
+    assert 295 <= len(text) <= 300
 
 
 def test_an_outage_that_cancellation_caused_is_a_cancellation(stage: Stage) -> None:

@@ -273,3 +273,29 @@ def test_a_repository_with_more_filters_than_can_be_told_is_not_read(stage: Stag
     stage.play(actor=actor, says=says, change={"workspace": {"git": ["project"]}})
     shown = "fatal: the repository has too many filters\n[exit code 128]\n"
     assert actor.requests[1].messages[-1].text == shown
+
+
+def test_a_file_whose_content_was_left_out_of_what_is_shown_proves_nothing(stage: Stage) -> None:
+    many = "find . -name '*.json' " + "-print " * 60
+    shown_whole = stage.play(("toy ask plane", "cat notes/a.json"))
+    assert shown_whole.receipt.verdict == "pass"
+    actor = ReplyActor(
+        [said("", called("toy ask plane", id_="1")), said("", called(f"{many}; cat notes/a.json; {many}"))]
+    )
+    played = stage.play(actor=actor, change={"limits": {"tool_result_chars": 1_000}})
+    assert played.ending == ("failed/scenario_violation", "fail", "read_failed")
+    assert played.receipt.findings[0].check == "content"
+
+
+def test_what_is_shown_with_its_mark_is_within_the_limit(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("find . " + "-print " * 100)), said("Bye.")])
+    stage.play(actor=actor, change={"limits": {"tool_result_chars": 500}})
+    text = actor.requests[-1].messages[-1].text or ""
+    assert len(text) <= 500
+    assert "characters are left out here" in text
+
+
+def test_a_wrong_read_is_wrong_on_a_full_disc_too(stage: Stage) -> None:
+    with small_files(100_000):
+        played = stage.play(("ls nowhere", "toy ask plane", "cat notes/none.json"))
+    assert played.receipt.cause == "model"

@@ -75,7 +75,7 @@ def test_prompt_and_tools_are_the_same_in_any_place(stage: Stage) -> None:
 
 
 def test_an_episode_that_passed_proves_nothing_where_something_differs(stage: Stage) -> None:
-    drift = Drift(cause="plane_answer", step=1, pointer="/target", recorded=missing(), now=missing())
+    drift = Drift(stale="plane_answer", step=1, pointer="/target", recorded=missing(), now=missing())
     for onlooker in (Onlooker(at_open=(drift,)), Onlooker(at_answer=(drift,)), Onlooker(at_close=(drift,))):
         receipt = stage.play(witness=onlooker).receipt
         assert (receipt.verdict, receipt.failure_code, receipt.cause) == (
@@ -89,7 +89,7 @@ def test_an_episode_that_passed_proves_nothing_where_something_differs(stage: St
 
 
 def test_the_first_difference_names_the_code_and_rules_that_broke_are_told_too(stage: Stage) -> None:
-    onlooker = Onlooker(at_open=(Drift(cause="prompt"),), at_close=(Drift(cause="not_asked", exchange=2),))
+    onlooker = Onlooker(at_open=(Drift(stale="prompt"),), at_close=(Drift(stale="not_asked", exchange=2),))
     receipt = stage.play(("touch x",), witness=onlooker).receipt
     assert (receipt.failure_code, receipt.cause) == ("stale_prompt", "scenario")
     assert [found.code for found in receipt.findings] == ["stale_prompt", "stale_not_asked", "unexpected_command"]

@@ -10,6 +10,7 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Boundary, Counters, Finding, Receipt, Step
+from harness.schema.recording import RerecordSpec
 
 RECEIPT = Receipt.model_validate(
     {
@@ -94,7 +95,8 @@ def test_findings_are_told_with_pointer_and_both_sides() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"scenario_digest": "sha256:t"}, "the scenario file changed"),
+        ({"scenario_digest": "sha256:t", "definition_digest": "sha256:e"}, "the scenario changed"),
+        ({"definition_digest": "sha256:e"}, "the prompt is another, although the scenario is the same"),
         ({"classifier_version": 2}, "the classifiers are another version"),
         (
             {"plane": PlaneIdentity(name="loopx", version="0.5", wheel_sha256="ab")},
@@ -159,12 +161,31 @@ def test_every_cause_of_a_stale_recording_is_told_and_nothing_else() -> None:
         {"code": "stale_plane_answer", "check": "drift", "step": 2, "pointer": "/a"},
         {"code": "wrong", "check": "answer", "step": 2, "pointer": "/secondary"},
     ]
-    lines = stale(changed(findings=tuple(Finding.model_validate(drift) for drift in drifts)))
+    again = RerecordSpec(scenario="team/look", actor="openai/m")
+    lines = stale(changed(findings=tuple(Finding.model_validate(drift) for drift in drifts)), (), again)
+    assert lines[-1] == "to record anew: harness record team/look --actor openai/m --stale-only --yes-spend"
     assert "the model was asked something else" in lines
     assert "  at        /messages/1/content" in lines
     assert "the control plane answered differently, step 2" in lines
     assert not any("/secondary" in line for line in lines)
-    assert all(len(line) <= 80 for line in lines)
+    assert all(len(line) <= 80 for line in lines[:-1])
+
+
+def test_the_parts_that_changed_are_named_and_no_others() -> None:
+    got = changed(scenario_digest="sha256:t", definition_digest="sha256:e")
+    lines = differing(canonical(RECEIPT).encode(), got, problem=None, parts=("limits.model_turns",))
+    assert "the scenario changed: limits.model_turns" in lines
+    assert not any(word in line for line in lines for word in ("world", "prompt", "tools"))
+
+
+def test_a_digest_is_never_broken_at_the_end_of_a_line() -> None:
+    step = RECEIPT.steps[0].model_copy(update={"kind": "k" * 79})
+    for width in (40, 80, 140):
+        lines = differing(
+            canonical(RECEIPT).encode(), changed(steps=(step,)), problem="x " * 30 + "d" * 71, width=width
+        )
+        assert any("d" * 71 in line for line in lines)
+        assert any("k" * 79 in line for line in lines)
 
 
 def test_names_act_on_no_terminal_and_no_shell() -> None:

@@ -92,6 +92,14 @@ def test_the_nearest_is_the_one_with_the_fewest_differing_leaves() -> None:
     assert nearest([], {"a": 1}) is None
 
 
+def test_an_answer_that_differs_in_much_makes_no_shorter_conversation_nearer() -> None:
+    first: JsonValue = {"messages": ["ask"]}
+    second: JsonValue = {"messages": ["ask", "call", said(many=list(range(50)))]}
+    exchanges = [rec.exchange(1, first), rec.exchange(2, second)]
+    asked: JsonValue = {"messages": ["ask", "call", said(many=list(range(50, 100)))]}
+    assert nearest(exchanges, asked) is exchanges[1]
+
+
 def test_of_equally_near_ones_the_first_is_taken_and_volatile_values_do_not_count() -> None:
     exchanges = [rec.exchange(n, said(at=n, n=n)) for n in (1, 2)]
     assert nearest(exchanges, said(at=2, n=3), VOLATILE) is exchanges[0]
@@ -101,7 +109,7 @@ def test_of_equally_near_ones_the_first_is_taken_and_volatile_values_do_not_coun
 def test_an_explanation_tells_place_and_both_values_and_fits_a_terminal() -> None:
     one: JsonValue = {"prompt": "Do\nthis\nwell", "n": 1, "gone": [1, 2]}
     drifts = explain(rec.exchange(7, one), rec.request({"prompt": "Do\nthat\nwell", "n": 2, "new": "x"}))
-    assert [(drift.pointer, drift.exchange, drift.cause) for drift in drifts] == [
+    assert [(drift.pointer, drift.exchange, drift.stale) for drift in drifts] == [
         ("/prompt", 7, "request"),
         ("/n", 7, "request"),
         ("/gone", 7, "request"),

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import httpx
 import pytest
 import recorded as rec
 
-from harness.errors import ReplayMismatchError, StoreError
+from harness.errors import ReplayMismatchError, StoreError, UsageError
 from harness.providers._http import HttpTransport
 from harness.recording import Dress
 from harness.recording.transport import RecordingTransport, ReplayTransport
@@ -84,7 +84,7 @@ def test_each_request_gets_what_was_recorded_for_it() -> None:
     assert answers == [{"a": 1}, {"a": 2}]
     assert transport.replayer.drifts == ()
     assert [drift.exchange for drift in transport.replayer.unplayed] == [3]
-    assert {drift.cause for drift in transport.replayer.unplayed} == {"not_asked"}
+    assert {drift.stale for drift in transport.replayer.unplayed} == {"not_asked"}
 
 
 def test_a_request_that_was_not_recorded_names_the_nearest_and_the_places() -> None:
@@ -119,7 +119,8 @@ def test_a_request_asked_once_too_often_says_so() -> None:
     with pytest.raises(ReplayMismatchError, match=r"more often than it was recorded$") as error:
         ask({"turn": 1, "text": "hello"})
     assert error.value.exchange is None
-    assert transport.replayer.drifts[0].now == '"this request was asked more often than it was recorded"'
+    (drift,) = transport.replayer.drifts
+    assert (drift.stale, drift.recorded, drift.now) == ("extra_request", "1", "2")
 
 
 def test_an_empty_recording_answers_nothing() -> None:
@@ -174,3 +175,21 @@ def test_a_mismatch_reaches_whoever_sent_the_request_as_itself() -> None:
     with pytest.raises(ReplayMismatchError):
         http.send(rec.URL, headers={}, body=b"{}", deadline_s=5, cancelled=lambda: False)
     http.close()
+
+
+def test_the_headers_of_an_answer_are_looked_at_before_it_is_kept_and_may_end_the_call() -> None:
+    kept: list[Exchange] = []
+    closed = []
+
+    class Watched(httpx.ByteStream):
+        def close(self) -> None:
+            closed.append(True)
+
+    def refuse(headers: Mapping[str, str]) -> None:
+        assert headers["x-own"] == "1"
+        raise UsageError("no")
+
+    transport = RecordingTransport(Inner(Watched(b"[1]")), kept.append, Dress(), on_headers=refuse)
+    with httpx.Client(transport=transport) as client, pytest.raises(UsageError):
+        client.post(rec.URL)
+    assert (kept, closed) == ([], [True])

@@ -184,9 +184,8 @@ def test_the_bundled_policies_fit_the_bundled_scenarios() -> None:
 def test_a_script_that_a_scenario_lacks_is_refused_with_what_there_is(script: str) -> None:
     toy = scenario()
     policies: dict[str, dict[str, JsonValue]] = {"p": {"script": script}}
-    with pytest.raises(
-        ConfigError, match=rf"policy p: .* no script '{script}'; there are: reference, right:slowly, wr"
-    ):
+    lacks = rf"policy\.p\.script: scenario {toy.id} has no script '{script}'; did you mean 'right:slowly'"
+    with pytest.raises(ConfigError, match=lacks):
         cast([toy], policy_file(policies), 0)
     assert cast([toy], policy_file({"p": {"script": script, "scenarios": ["loopx/*"]}}), 0)["p"].roles == {toy.id: ()}
 
@@ -196,5 +195,5 @@ def test_rates_above_one_together_are_refused() -> None:
     half: dict[str, JsonValue] = {"kind": "html", "rate": 0.5}
     policy: dict[str, JsonValue] = {"script": "reference", "fault": [half]}
     assert cast([toy], policy_file({"p": policy}, fault=[half]), 0)
-    with pytest.raises(ConfigError, match=r"policy p: the rates .* above 1"):
+    with pytest.raises(ConfigError, match=r"policy.p.fault: the rates .* above 1"):
         cast([toy], policy_file({"p": policy}, fault=[half, {"kind": "reset", "rate": 0.1}]), 0)

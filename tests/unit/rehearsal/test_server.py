@@ -25,7 +25,7 @@ from harness.rehearsal import server as module
 from harness.rehearsal.server import BODY_MAX, Rehearsal
 from harness.rehearsal.stage import Stage
 from harness.schema.base import JsonValue
-from harness.schema.rehearsal import REHEARSAL_HEADER, ServedCall, Visit
+from harness.schema.rehearsal import REHEARSAL_HEADER, SIMULATED_HEADER, ServedCall, Visit
 
 
 @pytest.fixture
@@ -238,3 +238,23 @@ def test_a_connection_that_waits_for_a_next_request_does_not_hold_up_the_end(tra
     with rehearsal().serve() as serving:
         send(transport, serving, header(), ask())
     assert threading.active_count() <= before
+
+
+def test_every_answer_says_that_it_is_simulated_whatever_it_is(transport: HttpTransport) -> None:
+    with rehearsal("wrong:did_nothing", fault=[fault("status", status=503)]).serve() as serving:
+        failed = send(transport, serving, header(), ask())
+        refused = send(transport, serving, "no visit", ask())
+        nowhere = transport.send(
+            serving.url.removesuffix("/v1") + CODEC.path,
+            headers={},
+            body=b"{}",
+            deadline_s=20,
+            cancelled=lambda: False,
+        )
+    assert [answer.status for answer in (failed, refused, nowhere)] == [503, 400, 404]
+    assert all(SIMULATED_HEADER in answer.headers for answer in (failed, refused, nowhere))
+    with pytest.raises(
+        ProviderError, match=r"^bad_response: nothing answers there .*is /v1 missing in the address"
+    ) as told:
+        CODEC.decode_reply(nowhere)
+    assert not told.value.retryable

@@ -26,7 +26,7 @@ def test_a_recording_that_no_longer_fits_is_an_error_although_it_was_not_judged(
     _, line = lines(view.model_copy(update={"receipts": (stale,)}))
     assert line.startswith("::error ")
     assert "%3A the recording no longer fits::" in line
-    assert line.endswith("got      100%25,a:b")
+    assert line.endswith("%0Athe prompt changed%0Anow      100%25,a:b%0Ait proves nothing until recorded anew")
 
 
 def test_no_more_are_told_than_github_shows_and_the_others_are_counted(view: RunView) -> None:

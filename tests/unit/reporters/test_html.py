@@ -104,8 +104,8 @@ def test_the_page_tells_counts_verdicts_codes_evidence_and_changes(page: Page) -
         "text of 36 characters, sha256:1a1309bdb37e",
         "the provider was overloaded (HTTP 529) three times",
         "project/fixture/sha256:8197a13302fa (depth 3)",
-        "call, 8 or more tokens",
-        "content, 2 tokens, cannot be parsed, pipe, redirect, names the content",
+        "call, 8 or more words",
+        "content, 2 words, cannot be parsed, pipe, redirect, names the content",
         "cause: control plane",
         "Not measured.",
         "denied policy",
@@ -259,7 +259,7 @@ def test_odd_episodes_are_shown_too(view: RunView) -> None:
     )
     text = Page(build().render(view.model_copy(update={"receipts": (odd,)}))).text
     assert "… pending" in text
-    assert "unknown, 1 token, 3 commands, several lines, conditional, expansion" in text
+    assert "unknown, 1 word, 3 commands, several lines, conditional, expansion" in text
     assert "nothing in the workspace changed" in text
     assert "no finish, 1 call, text; odd: missing call id" in text
     assert "limit 6, observed 7" in text

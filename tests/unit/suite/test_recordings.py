@@ -46,7 +46,7 @@ def met(made: Recording, *, replied: bool | None = True) -> Seen:
 
 def drifts(changed: Recording, seen: Seen, job: EpisodeJob) -> list[tuple[str, int | None, int | None, str | None]]:
     found: tuple[Drift, ...] = drifts_of(reseal(changed), seen, job, sayable=frozenset(), classifier_version=1)
-    return [(one.cause, one.exchange, one.step, one.pointer) for one in found]
+    return [(one.stale, one.exchange, one.step, one.pointer) for one in found]
 
 
 def test_what_fits_has_no_drift(made: Recording, job: EpisodeJob) -> None:

@@ -15,6 +15,7 @@ from harness.schema.verdict import Verdict
 from harness.wiring import transcripts as module
 
 PLANE = rec.header().plane
+PLACE = wiring.settings({})
 
 
 def receipt(trial: int, verdict: Verdict = "fail") -> Receipt:
@@ -81,12 +82,12 @@ def problems(view: RunView) -> dict[int, str | None]:
 
 
 def test_a_run_without_recordings_stays_as_it_is(tmp_path: Path, view: RunView) -> None:
-    assert wiring.with_transcripts(tmp_path, view) is view
+    assert wiring.with_transcripts(PLACE, tmp_path, view) is view
 
 
 def test_what_was_kept_is_told_by_its_place_and_bounded(tmp_path: Path, view: RunView) -> None:
     kept = keep(tmp_path, 2)
-    (told,) = wiring.with_transcripts(tmp_path, view).transcripts.items()
+    (told,) = wiring.with_transcripts(PLACE, tmp_path, view).transcripts.items()
     assert (told[0], told[1].file) == (2, kept.relative_to(tmp_path).as_posix())
     (passage,) = told[1].turns[0].asked
     assert (passage.shown, passage.size) == (20_000, 30_000)
@@ -95,7 +96,7 @@ def test_what_was_kept_is_told_by_its_place_and_bounded(tmp_path: Path, view: Ru
 def test_a_recording_of_another_trial_is_not_told(tmp_path: Path, view: RunView) -> None:
     keep(tmp_path, 1)
     keep(tmp_path, 2, of=3)
-    assert problems(wiring.with_transcripts(tmp_path, view)) == {1: None}
+    assert problems(wiring.with_transcripts(PLACE, tmp_path, view)) == {1: None}
 
 
 def test_where_not_all_fit_failed_episodes_come_first(
@@ -105,7 +106,7 @@ def test_where_not_all_fit_failed_episodes_come_first(
         keep(tmp_path, trial)
     monkeypatch.setattr(module, "TOTAL_MAX", 25_000)
     full = "not shown here: the page has no room left"
-    assert problems(wiring.with_transcripts(tmp_path, view)) == {2: None, 3: None, 1: full, 4: full}
+    assert problems(wiring.with_transcripts(PLACE, tmp_path, view)) == {2: None, 3: None, 1: full, 4: full}
 
 
 def test_what_is_too_large_or_damaged_is_told_as_that(
@@ -114,7 +115,7 @@ def test_what_is_too_large_or_damaged_is_told_as_that(
     keep(tmp_path, 1, "y" * 100_000)
     keep(tmp_path, 2).write_bytes(b"{}\n")
     monkeypatch.setattr(module, "FILE_MAX", 90_000)
-    assert problems(wiring.with_transcripts(tmp_path, view)) == {
+    assert problems(wiring.with_transcripts(PLACE, tmp_path, view)) == {
         1: "too large to be shown here",
         2: "damaged: it cannot be read",
     }
