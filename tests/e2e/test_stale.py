@@ -49,7 +49,7 @@ def checked(line: CommandLine) -> list[str]:
 def test_check_shows_the_words_once_and_what_to_do(own: CommandLine) -> None:
     edit(own, OLD, NEW)
     assert checked(own) == [
-        f"STALE  {NAME}  openai-compatible--good-39fb342b.jsonl",
+        f"STALE  {NAME}  openai-compatible--good-39fb342b.jsonl  simulated",
         "  the scenario changed: prompt.system",
         "  the prompt changed",
         "    at        /messages/0/content",
@@ -57,6 +57,7 @@ def test_check_shows_the_words_once_and_what_to_do(own: CommandLine) -> None:
         f"    now       “{NEW} with the tool exec_command, which works in t…”",
         "  so exchanges 1 and 2 and step 1 were not reached",
         f"to record anew what is stale: {COMMAND}",
+        "1 scenario is fine; 1 of 1 recording is stale",
     ]
 
 
@@ -70,14 +71,17 @@ def test_check_shows_the_words_once_and_what_to_do(own: CommandLine) -> None:
 )
 def test_a_changed_rule_is_named_and_no_more(own: CommandLine, old: str, new: str, told: list[str]) -> None:
     edit(own, old, new)
-    assert [line.strip() for line in checked(own)[1:-1]] == told
+    assert [line.strip() for line in checked(own)[1:-2]] == told
 
 
 def test_a_title_a_tag_and_a_script_make_nothing_stale(own: CommandLine) -> None:
     edit(own, "The agent asks quota first", "It asks quota first")
     edit(own, '"tier:pr"]', '"tier:pr", "more"]')
     edit(own, "[script.right]", '[script.right]\nplain = ["{quota_guard_command}", "cat ./{source}"]')
-    assert checked(own) == [f"fits  {NAME}  openai-compatible--good-39fb342b.jsonl"]
+    assert checked(own) == [
+        f"fits  {NAME}  openai-compatible--good-39fb342b.jsonl  simulated",
+        "1 scenario is fine; 1 recording fits",
+    ]
 
 
 def test_an_answer_that_changed_is_told_once_and_not_as_a_request_too(own: CommandLine) -> None:
@@ -87,7 +91,7 @@ def test_an_answer_that_changed_is_told_once_and_not_as_a_request_too(own: Comma
         "  the scenario changed: workspace.file[2].text",
         "  the control plane answered differently, step 1",
     ]
-    assert told[-2] == "  so exchange 2 passed it on"
+    assert told[-3] == "  so exchange 2 passed it on"
     assert not any("something else" in line or "reply" in line for line in told)
 
 
