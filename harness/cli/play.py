@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.interrupt import stoppable
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.progress import progress
+from harness.cli.resuming import Asked, keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.ports import Reporter
@@ -30,7 +32,10 @@ __all__ = ["Order", "play"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder."""
+    """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
+
+    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that.
+    """
 
     options: EpisodeOptions
     reporters: tuple[Reporter, ...]
@@ -40,6 +45,8 @@ class Order:
     keep: Literal["failed", "judged", "all", "none"] = "failed"
     tolerate_stale: bool = False
     playing: Cast = field(default_factory=Cast)
+    resume: Path | None = None
+    asked: Asked | None = None
 
 
 @dataclass(slots=True)
@@ -67,17 +74,26 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
-    run_id = new_run_id(clock.now())
-    folder = order.out or settings.cwd / "reports" / run_id
-    manifest = starting_manifest(
-        jobs, order.options, run_id=run_id, created_at=timestamp(clock), tolerate_stale=order.tolerate_stale
-    )
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
+    before = None if order.resume is None else resumed(order.resume, jobs, guard)
+    run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
+    folder = order.resume or order.out or settings.cwd / "reports" / run_id
+    manifest = starting_manifest(
+        jobs,
+        order.options,
+        run_id=run_id,
+        created_at=timestamp(clock) if before is None else before.manifest.created_at,
+        tolerate_stale=order.tolerate_stale,
+    )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
-    with _begun(folder, manifest, guard, sync=sync) as store:
+    left = tuple(enumerate(jobs)) if before is None else before.left.jobs
+    finished = None if before is None else before.left.finished
+    with _begun(folder, manifest, guard, sync=sync, finished=finished) as store:
         with _finished(store, clock):
-            end = _episodes(settings, jobs, order, store)
+            if before is None and order.asked is not None:
+                keep(folder, order.asked, guard)
+            end = _episodes(settings, left, order, store)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
@@ -86,9 +102,16 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
 
 
-def _begun(folder: Path, manifest: Manifest, guard: SecretGuard, *, sync: bool) -> RunStore:
+def _begun(
+    folder: Path,
+    manifest: Manifest,
+    guard: SecretGuard,
+    *,
+    sync: bool,
+    finished: Sequence[tuple[int, EpisodeResult]] | None,
+) -> RunStore:
     try:
-        return RunStore(folder, manifest, guard, sync=sync)
+        return RunStore(folder, manifest, guard, sync=sync, finished=finished)
     except RedactionError:
         raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 
@@ -119,11 +142,15 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> SuiteEnd:
+def _episodes(
+    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore
+) -> SuiteEnd:
+    """Play what is left of the plan: jobs with their places in it."""
     stop, printed = threading.Event(), _InOrder()
+    jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
     with (
-        wiring.Session(settings, kept) as session,
+        wiring.Session(settings, kept, store.folder / "episodes") as session,
         stoppable(stop, session.cancel),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
@@ -131,7 +158,8 @@ def _episodes(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Orde
 
         def done(index: int, result: EpisodeResult) -> None:
             try:
-                store.add(index, result)
+                store.add(left[index][0], result)
+                session.forget(jobs[index])
                 if order.form == "jsonl":
                     printed.add(index, line(result.receipt))
             except HarnessError:
@@ -178,6 +206,9 @@ def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, toler
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)
     if end.stopped:
-        note(f"harness: interrupted; {end.delivered} of {total} episodes are finished and kept in {folder}")
+        note(
+            f"harness: interrupted; {len(view.receipts)} of {total} episodes are finished and kept in {folder}; "
+            f"go on with: harness run --resume {shlex.quote(str(folder))}"
+        )
         codes.add(ExitCode.INTERRUPTED)
     return gravest(codes)

@@ -15,6 +15,7 @@ from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
 from harness.cli.output import say, say_json, table
 from harness.cli.play import Order, play
+from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
 from harness.errors import MissingKeyError, UsageError
 from harness.schema.actor import ActorSpec
@@ -29,6 +30,7 @@ Examples:
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
+  harness run --resume reports/RUN-ID --yes-spend
 
 \b
 Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID,
@@ -75,7 +77,15 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     help="What a recording that no longer fits means for the exit code.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the plan and do nothing.")
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="RUN",
+    help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
+)
+@click.pass_context
 def run(
+    context: click.Context,
     *,
     selection: tuple[str, ...],
     actors: tuple[str, ...],
@@ -92,6 +102,7 @@ def run(
     keep: str,
     stale: str,
     dry_run: bool,
+    resume: Path | None,
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -103,11 +114,14 @@ def run(
         executor="cold" if executor == "cold" else "warm", shadow_every=shadow, keep_workspace=keep_workspace
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
-    chosen = choose(settings, selection)
-    playing = cast(settings, chosen, actors, sets, everything=not selection)
+    asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)
+    if resume is not None:
+        asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
+    chosen = choose(settings, asked.selection)
+    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
-    jobs = plan(chosen, playing.actors, planes, trials=trials, options=options)
+    jobs = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
     _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
@@ -122,8 +136,18 @@ def run(
         keep="all" if keep == "all" else "none" if keep == "none" else "failed",
         tolerate_stale=stale == "warn",
         playing=playing,
+        resume=resume,
+        asked=asked,
     )
     return play(settings, jobs, order)
+
+
+def _says_what(context: click.Context) -> bool:
+    """Whether the command line itself says what is played."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    return any(context.get_parameter_source(name) is typed for name in ("actors", "sets", "trials")) or bool(
+        context.params["selection"]
+    )
 
 
 def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spend: bool) -> None:

@@ -36,6 +36,11 @@ class Bounds:
                 return False
         return self._latched
 
+    @property
+    def latched(self) -> bool:
+        """Whether cancellation was seen by anybody so far; asks nobody."""
+        return self._latched
+
     def left(self) -> float:
         """Seconds until the deadline, negative once it has passed."""
         return self._ends - self._clock.monotonic()

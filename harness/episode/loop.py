@@ -68,6 +68,7 @@ def run(
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
+            resumable=played.resumable,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -82,6 +83,7 @@ class _Played:
     world: World | None = None
     problem: str | None = None
     ledger: tuple[AttemptRow, ...] = ()
+    resumable: bool = False
 
 
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
@@ -112,6 +114,8 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
+    if durable is not None and outcome.status == "cancelled":
+        return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
     outcome = _looked_at(world, outcome) if world else outcome
     journal.append(Closed(outcome=outcome))
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)

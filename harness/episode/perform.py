@@ -62,6 +62,9 @@ def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) 
     """The ending of a call that the machine, a signal or a bound cut off; None where it can be judged."""
     if not seen.ran:
         return None
+    asked = None if seen.ok else world.bounds.cancellation()
+    if asked is not None:
+        return not_run(world, hand, "environment", "it was ended because somebody asked to stop")
     world.observe_changes(by)
     # reads need no room: what they name wrongly is wrong on a full disc too
     lacking = world.lacking() if by == "control_plane" and not seen.ok else None
@@ -105,10 +108,11 @@ def not_run(world: World, hand: CallInHand, detail: str, problem: str | None) ->
 
     Where we ended it ourselves because somebody asked us to stop, that is the ending.
     """
+    asked = world.bounds.cancellation()
     world.problem = problem
     world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
     ending = Outcome(status="failed", reason="tool_error", detail=detail)
-    return CallStop("error_terminal", "error: the tool could not be run", world.bounds.cancellation() or ending)
+    return CallStop("error_terminal", "error: the tool could not be run", asked or ending)
 
 
 def _overdue(world: World, hand: CallInHand) -> CallStop | None:

@@ -78,8 +78,9 @@ class World:
         return RuleState(facts=frozenset(self.state.facts), counts=self.state.counts)
 
     def record(self, payload: Payload) -> None:
-        """Append to the journal."""
-        self.journal.append(payload)
+        """Append to the journal; where an episode on disk is being cancelled it stays as it is, to be gone on with."""
+        if self.durable is None or not self.bounds.latched:
+            self.journal.append(payload)
 
     def command_tool(self, name: str) -> CommandTool | None:
         """The scenario's command tool of that name."""

@@ -82,7 +82,8 @@ class RunLogEntry(Frozen):
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
-    made a call again that may have been paid for). ``plane_calls`` counts calls of the control plane,
+    made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
@@ -100,6 +101,7 @@ class RunLogEntry(Frozen):
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
+    resumable: bool = False
 
 
 class EpisodeResult(Frozen):

@@ -51,9 +51,9 @@ def run_suite(
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
     ``done`` is called by the calling thread, as episodes finish. Once ``stop`` is set nothing new starts, what is in
-    flight is finished, and an episode that was cancelled and cost nothing counts as not run. A bug in one
-    episode is kept as a Crash and harms no other. Raises the first InputError that an episode raised, after those in
-    flight ended, and whatever ``done`` raises.
+    flight is finished, and an episode that was cancelled counts as not run where it cost nothing or is kept on disk.
+    A bug in one episode is kept as a Crash and harms no other. Raises the first InputError that an episode raised,
+    after those in flight ended, and whatever ``done`` raises.
     """
     tally = _Tally()
     flight: dict[Future[EpisodeResult], int] = {}
@@ -88,7 +88,8 @@ def _collect(
     error = future.exception()
     if error is None:
         result = future.result()
-        if stop.is_set() and result.receipt.outcome.status == "cancelled" and not _is_paid_for(result):
+        cancelled = stop.is_set() and result.receipt.outcome.status == "cancelled"
+        if cancelled and (result.log.resumable or not _is_paid_for(result)):
             return
         done(index, result)
         tally.delivered += 1

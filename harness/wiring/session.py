@@ -101,8 +101,8 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and result.log.recovery:
-            keeper.abandon()  # an earlier driver saw a part of the conversation
+        if keeper is not None and (result.log.recovery or result.log.resumable):
+            keeper.settle(keep=False)  # each driver saw a part of the conversation only
         elif keeper is not None and self._keeping is not None:
             keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
         if job.actor.recording is not None and is_stale(result.receipt):

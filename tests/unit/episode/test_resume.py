@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -336,3 +337,29 @@ def test_a_full_disk_ends_the_episode_and_not_the_run(driving: Driving, monkeypa
     assert played.result.log.problem == "the journal cannot be written: No space left on device"
     assert driving.drive().receipt.verdict == "pass"
     assert driving.provider.asked == [1, 2, 3]
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3])
+@pytest.mark.parametrize("when", ["asking", "running"])
+def test_a_cancelled_episode_is_gone_on_with_where_it_was(driving: Driving, turn: int, when: str) -> None:
+    flag = threading.Event()
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        driving.provider.asked.append(context.turn)
+        if when == "asking" and context.turn == turn:
+            flag.set()
+        return REPLIES[context.turn - 1]
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if when == "running" and args != ("greet",):
+            flag.set()
+        return writes(workspace, args)
+
+    place = DurablePlace(driving.folder, "cancelled", sync=False)
+    stopped = driving.stage.play(actor=ReplyActor([reply] * 9), says=says, durable=place, cancelled=flag.is_set)
+    assert (stopped.receipt.outcome.status, stopped.result.log.resumable) == ("cancelled", True)
+    resumed = driving.drive()
+    assert resumed.ending == ("completed/scenario_satisfied", "pass", None)
+    assert driving.provider.asked == [1, 2, 3]
+    assert "duplicate_risk" not in resumed.result.log.recovery
+    assert resumed.receipt == Driving(driving.stage, driving.folder.with_name("undisturbed")).drive().receipt

@@ -1,0 +1,84 @@
+"""Going on with a run: what was asked for is read back from its folder, and only what is left of it is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.cli.output import note
+from harness.documents import DocumentError, read_file
+from harness.errors import StoreError, UsageError
+from harness.receipt import Remainder, read_run, remainder, set_aside
+from harness.redaction import SecretGuard
+from harness.schema.base import Frozen
+from harness.schema.run import EpisodeJob, Manifest
+
+__all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
+
+ASKED = "asked.json"
+_LARGEST_BYTES = 1_048_576
+
+
+class Asked(Frozen):
+    """The words of ``harness run`` that decide what is played. It names addresses, so only its owner may read it."""
+
+    selection: tuple[str, ...]
+    actors: tuple[str, ...]
+    sets: tuple[str, ...]
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A run that is gone on with: its manifest as it was, and what is left of the plan."""
+
+    manifest: Manifest
+    left: Remainder = field(repr=False)
+
+
+def keep(folder: Path, asked: Asked, guard: SecretGuard) -> None:
+    """Put what was asked for beside the run (0600). Raises StoreError or RedactionError."""
+    data = (asked.model_dump_json(indent=2) + "\n").encode("utf-8")
+    guard.check(data, ASKED)
+    path = folder / ASKED
+    try:
+        path.touch(mode=0o600)
+        path.write_bytes(data)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def asked_of(folder: Path, given: Asked | None) -> Asked:
+    """What the run in ``folder`` was asked for; ``given`` is what the command says besides (None: nothing).
+
+    Raises UsageError where both are there, StoreError where the folder holds none.
+    """
+    if given is not None:
+        raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+    path = folder / ASKED
+    try:
+        return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
+    except DocumentError as error:
+        raise StoreError(
+            f"{path}: {error.problem}; only a run that was begun by this version is gone on with"
+        ) from error
+    except ValidationError:
+        raise StoreError(f"{path}: is not what harness wrote there") from None
+
+
+def resumed(folder: Path, jobs: Sequence[EpisodeJob], guard: SecretGuard) -> Resumed:
+    """Hold what is finished against the plan; what answers another question now is told and set aside.
+
+    Raises StoreError or RedactionError.
+    """
+    manifest = read_run(folder).manifest
+    left = remainder(folder, jobs)
+    for change in left.changed:
+        note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
+    if left.superseded:
+        set_aside(folder, left.superseded, guard)
+    note(f"harness: {len(jobs) - len(left.jobs)} of {len(jobs)} episodes are finished; {len(left.jobs)} are played now")
+    return Resumed(manifest, left)

@@ -1,0 +1,122 @@
+"""A nightly that is killed is gone on with: the same receipts, and no call is paid for twice without a flag."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+pytestmark = pytest.mark.plane
+
+SCENARIO = "loopx/selected-todo"
+
+
+class Nightly:
+    """A rehearsal server, and runs of one model against it."""
+
+    def __init__(self, line: CommandLine, log: Path, address: str) -> None:
+        self.line, self.log, self.forgotten, self.address, self.model = line, log, 0, address, "night"
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a run is told besides the scenario and its folder."""
+        return ("--actor", f"openai-compatible/{self.model}@{self.address}", "--trials", "4", "-n", "2", "--yes-spend")
+
+    def calls(self) -> list[tuple[str, str]]:
+        """Every call that was paid for since ``forget``: model and visit."""
+        rows = map(json.loads, self.log.read_text("utf-8").splitlines()[self.forgotten :])
+        return [(row["model"], json.dumps(row["visit"], sort_keys=True)) for row in rows]
+
+    def forget(self) -> Counter[tuple[str, str]]:
+        """Count from here on; returns what was paid for before."""
+        paid = self.calls()
+        self.forgotten += len(paid)
+        return Counter(paid)
+
+    def begun(self, out: str, calls: int, stop: signal.Signals, *, again: bool = False) -> int:
+        """Begin a run, or go on with it, and end it by a signal once so many more calls were paid for."""
+        argv = ("--resume", out, "--yes-spend") if again else (SCENARIO, *self.asked, "--out", out)
+        before = len(self.calls())
+        process = self.line.start("run", *argv)
+        waiting = threading.Event()
+        while len(self.calls()) < before + calls and process.poll() is None:
+            waiting.wait(0.02)
+        process.send_signal(stop)
+        process.communicate(timeout=60)
+        return process.returncode
+
+    def flagged(self, out: str) -> int:
+        """Episodes that were told to have made a call again."""
+        rows = map(json.loads, (self.line.cwd / out / "run.jsonl").read_text("utf-8").splitlines())
+        return sum("duplicate_risk" in row["recovery"] for row in rows)
+
+
+@pytest.fixture
+def nightly(line: CommandLine) -> Iterator[Nightly]:
+    log = line.folder / "paid.jsonl"
+    served = line.start(
+        *("wire", "rehearse", SCENARIO, "--pass-rate", "night=0.6", "--pass-rate", "sure=1"),
+        *("--latency-ms", "100-200", "--log", str(log)),
+    )
+    assert served.stdout is not None
+    address = json.loads(served.stdout.readline())["url"]
+    try:
+        yield Nightly(line, log, address)
+    finally:
+        served.terminate()
+        served.communicate(timeout=30)
+
+
+def test_a_run_that_is_stopped_is_gone_on_with_and_pays_nothing_twice(nightly: Nightly) -> None:
+    nightly.model = "sure"
+    whole = nightly.line.run("run", SCENARIO, *nightly.asked, "--out", "whole")
+    assert whole.returncode == 0
+    undisturbed = nightly.forget()
+
+    assert nightly.begun("stopped", 3, signal.SIGTERM) == 130
+    left = [path for path in (nightly.line.cwd / "stopped/episodes").rglob("*") if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in left} == {0o700}
+    told = nightly.line.run("run", SCENARIO, "--resume", "stopped", "--yes-spend")
+    assert (told.returncode, told.stderr.count(b"\n")) == (4, 1)
+    done = nightly.line.run("run", "--resume", "stopped", "--yes-spend")
+
+    assert done.returncode == 0, done.stderr
+    assert b"of 4 episodes are finished" in done.stderr
+    folders = [nightly.line.cwd / name for name in ("whole", "stopped")]
+    assert len({(folder / "receipts.jsonl").read_bytes() for folder in folders}) == 1
+    assert not (folders[1] / "episodes").exists()
+    paid = nightly.calls()
+    assert sum((Counter(paid) - undisturbed).values()) <= nightly.flagged("stopped")
+    again = nightly.line.run("run", "--resume", "stopped", "--yes-spend")
+    assert (again.returncode, nightly.calls()) == (0, paid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(nightly: Nightly, seed: int) -> None:
+    assert nightly.line.run("run", SCENARIO, *nightly.asked, "--out", "whole").returncode == 0
+    undisturbed = nightly.forget()
+    chance = random.Random(seed)  # noqa: S311  (moments of kills)
+    for number in range(3):
+        nightly.begun("killed", chance.randint(1, 4), signal.SIGKILL, again=number > 0)
+    done = nightly.line.run("run", "--resume", "killed", "--yes-spend")
+
+    lines = [
+        (nightly.line.cwd / name / "receipts.jsonl").read_text("utf-8").splitlines() for name in ("whole", "killed")
+    ]
+    # a call that was cut off twice is not made a third time: its episode waits for a decision, and says so
+    waiting = [line for line in lines[1] if '"reconciliation_required"' in line]
+    assert (done.returncode == 0) == (not waiting), done.stderr
+    assert len(lines[1]) == len(lines[0])
+    assert sum(one != other for one, other in zip(*lines, strict=True)) == len(waiting)
+    paid = Counter(nightly.calls())
+    assert waiting or paid.keys() == undisturbed.keys()
+    assert sum((paid - undisturbed).values()) <= nightly.flagged("killed")
+    assert list(nightly.line.temporary.iterdir()) == []
