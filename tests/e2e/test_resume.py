@@ -53,9 +53,11 @@ class Nightly:
         return process.returncode
 
     def flagged(self, out: str) -> int:
-        """Episodes that were told to have made a call again."""
-        rows = map(json.loads, (self.line.cwd / out / "run.jsonl").read_text("utf-8").splitlines())
-        return sum("duplicate_risk" in row["recovery"] for row in rows)
+        """Calls that were made again, all of them in episodes that say so."""
+        rows = list(map(json.loads, (self.line.cwd / out / "run.jsonl").read_text("utf-8").splitlines()))
+        again = [row for row in rows for attempt in row["attempts"] if attempt["attempt"] > 1]
+        assert all("duplicate_risk" in row["recovery"] for row in again)
+        return len(again)
 
 
 @pytest.fixture
