@@ -12,7 +12,7 @@ from command_line import CommandLine
 from harness import catalog, recording, wiring
 from harness.rehearsal import Rehearsal, bundled
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 NAME = "loopx/selected-todo"
 

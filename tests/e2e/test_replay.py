@@ -161,6 +161,7 @@ def _warmer(kept: Recording) -> Recording:
     return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code", "pointer"),
     [

@@ -13,7 +13,7 @@ from command_line import CommandLine
 from harness import recording
 from harness.redaction import SecretGuard
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "loopx/selected-todo"
@@ -164,7 +164,7 @@ def test_with_a_warning_nothing_is_an_error(own: CommandLine) -> None:
 @pytest.mark.slow
 def test_the_command_that_is_told_records_anew(own: CommandLine) -> None:
     edit(own, "deadline_s = 300.0", "deadline_s = 301.0")
-    command = checked(own)[-1].partition(": ")[2]
+    command = checked(own)[-2].partition(": ")[2]
     served = own.start("wire", "rehearse", NAME)
     try:
         assert served.stdout is not None

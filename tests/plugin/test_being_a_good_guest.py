@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from testing_project import SCENARIO, Project
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 OWN_TEST = "def test_nothing():\n    pass\n"
 
