@@ -92,7 +92,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     with _begun(folder, manifest, guard, sync=sync, finished=finished) as store:
         with _finished(store, clock):
             if before is None and order.asked is not None:
-                keep(folder, order.asked, guard)
+                keep(store, order.asked)
             end = _episodes(settings, left, order, store)
         view = read_run(folder)
         for reporter in order.reporters:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from harness.cli.output import note
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError, UsageError
-from harness.receipt import Remainder, read_run, remainder, set_aside
+from harness.receipt import Remainder, RunStore, read_run, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.run import EpisodeJob, Manifest
@@ -39,16 +39,9 @@ class Resumed:
     left: Remainder = field(repr=False)
 
 
-def keep(folder: Path, asked: Asked, guard: SecretGuard) -> None:
-    """Put what was asked for beside the run (0600). Raises StoreError or RedactionError."""
-    data = (asked.model_dump_json(indent=2) + "\n").encode("utf-8")
-    guard.check(data, ASKED)
-    path = folder / ASKED
-    try:
-        path.touch(mode=0o600)
-        path.write_bytes(data)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+def keep(store: RunStore, asked: Asked) -> None:
+    """Put what was asked for beside the run. Raises StoreError or RedactionError."""
+    store.keep_private(ASKED, (asked.model_dump_json(indent=2) + "\n").encode("utf-8"))
 
 
 def asked_of(folder: Path, given: Asked | None) -> Asked:

@@ -70,6 +70,7 @@ class RunStore:
         self._lock = Lock()
         self._kept: dict[tuple[int, int], _Kept] = {}
         self._size = 0
+        self._private: list[Path] = []
         self._part = self._folder = -1
         text = _pretty(manifest)
         guard.check(text, MANIFEST)
@@ -176,13 +177,27 @@ class RunStore:
         with self._lock:
             if self._kept:
                 return False
-            for name in (PART, MANIFEST):
+            for path in (self.folder / PART, self.folder / MANIFEST, *self._private):
                 with suppress(OSError):
-                    (self.folder / name).unlink()
+                    path.unlink()
             with suppress(OSError):
                 for place in self._made:
                     place.rmdir()
             return True
+
+    def keep_private(self, filename: str, data: bytes) -> None:
+        """Put a file beside the receipts that only its owner may read (0600); it goes with a run that is discarded.
+
+        Raises StoreError or RedactionError.
+        """
+        self._guard.check(data, filename)
+        path = self.folder / filename
+        self._private.append(path)
+        try:
+            path.touch(mode=0o600)
+            path.write_bytes(data)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
 
     def write_report(self, filename: str, text: str) -> Path:
         """Write a report beside the receipts; ``filename`` is a bare name. Raises StoreError or RedactionError."""

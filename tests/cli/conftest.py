@@ -127,6 +127,9 @@ class MadeUpSession:
     def __exit__(self, *_: object) -> None:
         return
 
+    def forget(self, job: EpisodeJob) -> None:
+        """Nothing of it is kept on disk."""
+
     def run(self, job: EpisodeJob) -> EpisodeResult:
         self.world.jobs.append(job)
         return self.world.result(job) if self.world.episode is None else self.world.episode(job)
