@@ -29,6 +29,7 @@ _VERBS = {
     "report": ("harness.cli.report", "report", "Render the reports of a run folder again."),
     "show": ("harness.cli.show", "show", "Tell one episode in words, or what was said in it."),
     "scenario": ("harness.cli.scenario", "scenario", "List, show, classify with, and describe scenarios."),
+    "history": ("harness.cli.history", "history", "Work with what earlier runs left."),
     "plane": ("harness.cli.plane", "plane", "Install, list and verify control planes."),
     "wire": ("harness.cli.wire", "wire", "Work with the wire between harness and providers."),
     "doctor": ("harness.cli.doctor", "doctor", "Tell what is here and what is missing."),

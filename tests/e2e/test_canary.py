@@ -201,8 +201,15 @@ def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_
     assert inside
     assert all(path.startswith(str(workspaces[0])) for path in inside)
     assert not [path for path in inside if Path(path).is_file() and KEY.encode() in Path(path).read_bytes()]
-    assert leaks(planted.folder / "out", planted.home, planted.cwd, planted.user) == []
+    episodes = planted.folder / "out" / "episodes"
+    (place,) = episodes.iterdir()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert leaks(place)
+    assert leaks(place, forms_of=KEYS) == []
+    assert all(path.startswith(str(place)) for path in leaks(planted.folder / "out"))
+    assert leaks(planted.home, planted.cwd, planted.user) == []
     assert [form for form in ALL if form in out + err] == []
     assert planted.run("doctor").returncode == 0
+    assert planted.run("history", "purge", str(planted.folder / "out")).returncode == 0
     assert list(planted.temporary.iterdir()) == []
     assert leaks(planted.folder, planted.home) == []

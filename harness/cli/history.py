@@ -1,0 +1,44 @@
+"""``harness history``: what earlier runs left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.exit_codes import ExitCode
+from harness.cli.lazy import LazyGroup
+from harness.cli.output import say
+from harness.errors import StoreError
+from harness.receipt import read_run
+from harness.workspace import remove_tree
+
+__all__ = ["history", "purge"]
+
+
+@click.command(
+    epilog="\b\nExample:\n  harness history purge reports/RUN-ID",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
+def purge(runs: tuple[Path, ...]) -> ExitCode:
+    """Remove the private texts of unfinished episodes; what is finished stays, and they cannot be gone on with."""
+    for run in runs:
+        read_run(run)
+        place = run / "episodes"
+        count = sum(1 for path in place.iterdir()) if place.is_dir() and not place.is_symlink() else 0
+        try:
+            if count:
+                remove_tree(place)
+        except OSError as error:
+            raise StoreError(f"{place}: cannot be removed: {error.strerror}") from error
+        say(f"{run}: {count} unfinished episode{'' if count == 1 else 's'} removed")
+    return ExitCode.PASSED
+
+
+history = LazyGroup(
+    "history",
+    {"purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes.")},
+    text="Work with what earlier runs left.",
+    epilog="\b\nExample:\n  harness history purge reports/RUN-ID",
+)
