@@ -18,7 +18,7 @@ from harness.schema.message import GenerationSettings
 from harness.schema.recording import Exchange, Recording
 from harness.schema.run import EpisodeJob, EpisodeOptions
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "loopx/selected-todo"
@@ -161,7 +161,6 @@ def _warmer(kept: Recording) -> Recording:
     return kept.model_copy(update={"header": kept.header.model_copy(update={"actor": actor})})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code", "pointer"),
     [
@@ -356,7 +355,6 @@ def test_every_mutation_of_a_recording_is_noticed(own: CommandLine) -> None:
     assert report["mutations"] >= 25
 
 
-@pytest.mark.slow
 def test_every_mutation_of_every_shipped_recording_is_noticed(line: CommandLine) -> None:
     for kind in ("scenarios", "recordings"):
         shutil.copytree(REPOSITORY / kind, line.cwd / kind)
@@ -368,7 +366,6 @@ def test_every_mutation_of_every_shipped_recording_is_noticed(line: CommandLine)
     assert [report["survivors"] for report in reports] == [[]] * 6
 
 
-@pytest.mark.slow
 def test_replays_are_byte_identical_in_any_place_year_and_executor(plane_home: Path, tmp_path: Path) -> None:
     environ = {"HARNESS_HOME": str(plane_home), "PATH": "/usr/local/bin:/usr/bin:/bin"}
     place = wiring.settings(environ, REPOSITORY)
