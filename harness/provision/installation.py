@@ -130,7 +130,7 @@ def _build(wheel: Path, root: Path, name: str, version: str) -> None:
         elif os.path.lexists(root):
             root.unlink()
         part.rename(root)
-    except Exception:
+    except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
 

@@ -291,3 +291,16 @@ def test_what_a_killed_installer_left_is_removed_and_never_in_the_way(make_wheel
     plane = install(REF, home=home, wheel=make_wheel())
     assert verify(plane) == ()
     assert sorted(path.name for path in plane.root.parent.iterdir()) == [".9.9.9.lock", "9.9.9"]
+
+
+def test_interrupted_install_leaves_no_half_behind(
+    home: Path, make_wheel: MakeWheel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(part: Path, *_: object) -> None:
+        (part / "half").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_fill", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        install(REF, home=home, wheel=make_wheel())
+    assert [path for path in home.rglob("*") if "half" in path.name or path.name.endswith(".part")] == []
