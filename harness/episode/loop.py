@@ -69,6 +69,7 @@ def run(
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
             resumable=played.resumable,
+            output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None

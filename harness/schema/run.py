@@ -22,6 +22,7 @@ __all__ = [
     "EpisodeOptions",
     "EpisodeResult",
     "Manifest",
+    "OutputRow",
     "PlannedEpisode",
     "ReceiptLink",
     "RunLogEntry",
@@ -75,6 +76,13 @@ class AttemptRow(Frozen):
     http_status: int | None = None
 
 
+class OutputRow(Frozen):
+    """A final text that is too large to be told inline: its UTF-8 length, and the digest that it is found by."""
+
+    bytes: int
+    sha256: Digest
+
+
 class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
@@ -83,6 +91,7 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
     made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    ``output`` tells of a final text that is an artifact.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -102,6 +111,7 @@ class RunLogEntry(Frozen):
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
     resumable: bool = False
+    output: OutputRow | None = None
 
 
 class EpisodeResult(Frozen):
