@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from numbered import case
 from toy import Answer, ReplyActor, Stage, answer, completed
 
 from harness.journal import Journal, MemorySpool, fold, verify
@@ -28,6 +29,7 @@ REJECTED = ("rejected/setup_rejected", "not_judged", "setup_rejected")
     ],
     ids=["late", "must_contain", "blank", "long"],
 )
+@case(20)
 def test_a_prompt_that_cannot_be_made_is_rejected(stage: Stage, change: dict[str, JsonValue], problem: str) -> None:
     actor = ReplyActor([])
     played = stage.play(actor=actor, change=change)
@@ -72,6 +74,7 @@ def test_what_a_prepare_step_writes_is_part_of_the_world_and_no_change(stage: St
     assert played.receipt.boundary.changes == ()
 
 
+@case(3)
 def test_a_tool_this_machine_does_not_permit_is_rejected(stage: Stage) -> None:
     played = stage.play(host_denied=frozenset({"exec"}))
     assert played.ending == REJECTED
