@@ -93,7 +93,8 @@ class RunLogEntry(Frozen):
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
-    made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    made a call again that may have been paid for). A ``resumable`` one was cancelled, or waits
+    for a person, and is kept on disk as it was.
     ``output`` tells of a final text that is an artifact.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
