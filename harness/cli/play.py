@@ -150,7 +150,7 @@ def _episodes(
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes") as session,
+        wiring.Session(settings, kept, store.folder / wiring.EPISODES) as session,
         stoppable(stop, session.cancel),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
@@ -159,7 +159,8 @@ def _episodes(
         def done(index: int, result: EpisodeResult) -> None:
             try:
                 store.add(left[index][0], result)
-                session.forget(jobs[index])
+                if not result.log.resumable:
+                    session.forget(jobs[index])
                 if order.form == "jsonl":
                     printed.add(index, line(result.receipt))
             except HarnessError:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from harness import wiring
+from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import cast
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
@@ -90,6 +91,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="RUN",
     help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
 )
+@answer_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -111,6 +113,7 @@ def run(
     stale: str,
     dry_run: bool,
     resume: Path | None,
+    answers: tuple[str, ...],
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -150,6 +153,7 @@ def run(
         resume=resume,
         asked=asked,
     )
+    give_answers(resume, answers)
     return play(settings, jobs, order)
 
 
