@@ -6,7 +6,7 @@ from harness import gate, meter
 from harness.episode.endings import invalid_reply
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
-from harness.schema.base import digest_text
+from harness.schema.base import digest_bytes, digest_text
 from harness.schema.message import AssistantMessage, Reply, UserMessage
 from harness.schema.outcome import Outcome
 from harness.schema.record import InputDelivered
@@ -92,7 +92,8 @@ def _nudge(world: World, turn: TurnInHand) -> None:
 
 
 def _final(world: World, turn: TurnInHand) -> Outcome:
-    data = (turn.answer.text or "").encode("utf-8", "surrogatepass")
+    """Measured with the workspace's paths as placeholders, so that it counts the same in every place."""
+    data = world.placeholders.hide(turn.answer.text or "").encode("utf-8", "surrogatepass")
     limits = world.scenario.limits
     if len(data) > limits.output_bytes:
         return Outcome(
@@ -102,7 +103,8 @@ def _final(world: World, turn: TurnInHand) -> Outcome:
             observed=len(data),
             overshoot=len(data) - limits.output_bytes,
         )
-    detail = "artifact" if len(data) > limits.output_inline_bytes else "inline"
-    if detail == "artifact":
-        world.output = OutputRow(bytes=len(data), sha256=world.spool.put(data))
-    return Outcome(status="completed", reason="final_response", detail=detail)
+    if len(data) <= limits.output_inline_bytes:
+        return Outcome(status="completed", reason="final_response", detail="inline")
+    keep = world.parts.keep_output
+    world.output = OutputRow(bytes=len(data), sha256=digest_bytes(data), kept=None if keep is None else keep(data))
+    return Outcome(status="completed", reason="final_response", detail="artifact")

@@ -80,10 +80,14 @@ class AttemptRow(Frozen):
 
 
 class OutputRow(Frozen):
-    """A final text that is too large to be told inline: its UTF-8 length, and the digest that it is found by."""
+    """A final text that is too large to be told inline, with placeholders for the paths of the workspace.
+
+    Its UTF-8 length and its digest; ``kept`` is its place below the run's folder, None where it was not kept.
+    """
 
     bytes: int
     sha256: Digest
+    kept: str | None = None
 
 
 class RunLogEntry(Frozen):

@@ -59,8 +59,18 @@ class Stoppable(Executor, Protocol):
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings, keeping: Keeping | None = None, episodes: Path | None = None) -> None:
-        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``."""
+    def __init__(
+        self,
+        place: Settings,
+        keeping: Keeping | None = None,
+        episodes: Path | None = None,
+        keep_output: Callable[[bytes], str | None] | None = None,
+    ) -> None:
+        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
+
+        ``keep_output`` keeps large final texts.
+        """
+        self._keep_output = keep_output
         self._place, self._keeping, self._episodes = place, keeping, episodes
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -160,6 +170,7 @@ class Session:
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
             durable=self._durable(job),
+            keep_output=self._keep_output,
         )
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:

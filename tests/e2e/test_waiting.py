@@ -42,7 +42,7 @@ def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLin
     def answer(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
         messages = body["messages"]
         assert isinstance(messages, list)
-        return text("I stop here.") if len(messages) > 2 else asks()
+        return text("I stop here. " * 6_000) if len(messages) > 2 else asks()
 
     with serving(answer) as server:
         actor = ("--actor", f"openai-compatible/toy-1@{server.url}", "--yes-spend")

@@ -9,8 +9,9 @@ from numbered import case
 from toy import FEW_TOKENS, Played, ReplyActor, Stage, called, said
 
 from harness.journal import Journal
+from harness.ports import TurnContext
 from harness.schema.base import JsonValue
-from harness.schema.message import AssistantMessage, Reply, UserMessage
+from harness.schema.message import AssistantMessage, ModelRequest, Reply, UserMessage
 from harness.schema.record import InputDelivered
 
 CONTINUE: dict[str, JsonValue] = {"control": {"no_call": "continue", "nudge": "Please call a tool."}}
@@ -101,6 +102,27 @@ def test_a_large_final_text_is_an_artifact(stage: Stage, size: int, detail: str)
     else:
         assert told is not None
         assert (told.bytes, told.sha256) == (size, "sha256:" + sha256(text.encode()).hexdigest())
+
+
+def test_a_large_final_text_is_kept_without_the_paths_of_its_workspace(stage: Stage) -> None:
+    kept: list[bytes] = []
+
+    def keep(data: bytes) -> str:
+        kept.append(data)
+        return "outputs/1.txt"
+
+    def reply(request: ModelRequest, _: TurnContext) -> Reply:
+        return said(str(request.messages[1].text).partition(" ")[2])
+
+    change: dict[str, JsonValue] = {
+        "limits": {"output_inline_bytes": 3},
+        "prompt": {"user": "{greeting} {project_root}"},
+    }
+    played = stage.play(actor=ReplyActor([reply]), change=change, keep_output=keep)
+    assert played.result.log.output is not None
+    assert (played.result.log.output.kept, played.result.log.output.bytes) == ("outputs/1.txt", len(kept[0]))
+    assert b"{project_root}" in kept[0]
+    assert str(stage.temporary).encode() not in kept[0]
 
 
 @case(90)
