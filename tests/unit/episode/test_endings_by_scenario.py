@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from numbered import case
 from toy import Played, ReplyActor, Stage, answer, called, said
 
-from harness.journal import Journal
+from harness.episode import DurablePlace
+from harness.journal import Journal, JournalFile
+from harness.ports import TurnContext
 from harness.schema.base import JsonValue
+from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
-from harness.schema.record import Record, TurnCommitted
+from harness.schema.record import Closed, Record, TurnCommitted
 from harness.workspace import Workspace
 
 WHEN: dict[str, JsonValue] = {"file": "runtime/log/task.json", "at": "/status", "value": "done"}
@@ -73,6 +77,43 @@ def test_a_world_in_which_the_task_is_done_from_the_start_judges_nobody(stage: S
     played = stage.play(actor=actor, change={"control": {"completed_when": when}})
     assert (played.receipt.outcome.name, actor.requests) == ("rejected/setup_rejected", [])
     assert played.result.log.problem == "control.completed_when: holds before the first turn"
+
+
+def test_killed_after_it_was_done_outside_it_ends_the_same(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next driver builds the workspace anew, in which nobody marks the task again."""
+    folder = tmp_path / "episode"
+    workspaces: list[Workspace] = []
+    asked: list[int] = []
+    write = JournalFile.write
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        workspaces.append(workspace)
+        return answer(workspace, args)
+
+    def dies(self: JournalFile, record: Record) -> None:
+        if isinstance(record.payload, Closed):
+            raise KeyboardInterrupt
+        write(self, record)
+        if isinstance(record.payload, TurnCommitted):
+            marks(workspaces[-1])
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(context.turn)
+        return said("", called("ls"))
+
+    def drive(token: str) -> Played:
+        place = DurablePlace(folder, token, sync=False)
+        return stage.play(actor=ReplyActor([reply]), says=says, change=DONE, durable=place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JournalFile, "write", dies)
+        with pytest.raises(KeyboardInterrupt):
+            drive("first")
+    played = drive("second")
+    assert (played.receipt.outcome.name, asked) == ("completed/external_completion", [1])
+    assert played.receipt == outside(stage, '{"status": "done"}', DONE)[0].receipt
 
 
 TOOL: JsonValue = {"about": "Run one command.", "argument": "cmd", "grammar": "loopx-0.4"}
