@@ -29,5 +29,5 @@ def read_claim(name: ControlName, call: ToolCall, *, argument_bytes: int) -> Cla
         return None
     try:
         return SCHEMAS[name].model_validate_json(json.dumps(call.arguments))
-    except ValidationError:
+    except (ValidationError, RecursionError):
         return None
