@@ -2,6 +2,7 @@
 
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.locking import sole
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
@@ -23,6 +24,7 @@ __all__ = [
     "read_run",
     "remainder",
     "set_aside",
+    "sole",
     "verify_run",
     "write_report",
 ]
