@@ -16,12 +16,6 @@ from harness.schema.tool import ToolCall
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | NUMBERS | st.text(st.characters(codec=None))
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec=None))
-)
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
 KEYS = st.sampled_from(("code", "text", "summary", "completion", "status", "metrics", "other"))
 WORDS = st.sampled_from(("external_dependency", "decision_required", "completed", "Help.", ""))
