@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness import recording, wiring
+from harness.cli.answers import tell_waiting
 from harness.cli.cast import Cast
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
@@ -100,6 +101,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
+    tell_waiting(view, folder)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")
