@@ -47,7 +47,7 @@ def give_answers(run: Path | None, answers: Sequence[str]) -> None:
 def tell_waiting(view: RunView, folder: Path) -> None:
     """One line for each episode that waits for a person: which, and what to type."""
     for number, (receipt, log) in enumerate(zip(view.receipts, view.log, strict=True), 1):
-        if log.resumable and receipt.outcome.status == "suspended":
+        if log.resumable and receipt.outcome.reason in {"needs_user_input", "blocked"}:
             note(
                 f"harness: episode {number} waits for a person ({receipt.outcome.detail}); answer with: "
                 f"harness run --resume {shlex.quote(str(folder))} --answer {number}=TEXT --yes-spend"
