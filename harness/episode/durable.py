@@ -75,6 +75,7 @@ class DurableEpisode:
         self.spool = DiskSpool(self._folder / _SPOOL, sync=place.sync)
         self._suspended_at: datetime | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
+        self.journal.credit_s = self.waited(clock.now())
 
     @property
     def bound(self) -> Digest | None:

@@ -33,6 +33,8 @@ class Journal:
     long as some are ahead, ``append`` takes the next of them instead of writing one, and refuses any other payload.
     What was done outside is not done again then, for ``ahead`` tells what came of it.
 
+    ``credit_s`` are the seconds that it waited until this driver goes on with it, which do not count.
+
     ``keep`` puts a new record on disk before it counts; what it raises ends the episode. ``observers`` are shown each
     new record after it was appended; they cannot change a decision, and one that raises stops being asked (its failure
     is the observer's, never the episode's). ``dropped`` tells of those.
@@ -53,6 +55,7 @@ class Journal:
         self._keep = keep
         self._is_resumed = bool(stored)
         self._took_last = False
+        self.credit_s = 0.0
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -96,7 +99,7 @@ class Journal:
             return record
         if self._is_resumed:
             self._is_resumed = False
-            self._write(Resumed(credited_s=0.0))
+            self._write(Resumed(credited_s=self.credit_s))
         return self._write(payload)
 
     def close(self, outcome: Outcome) -> Outcome:
