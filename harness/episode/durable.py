@@ -9,6 +9,7 @@ step, so that nothing is asked, paid or done twice, and every decision is made a
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from harness.schema.base import Digest
 from harness.schema.record import FixtureBound, Record
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["DurableEpisode", "DurablePlace"]
+__all__ = ["DurableEpisode", "DurablePlace", "journal_beside"]
 
 _JOURNAL, _SPOOL, _STATES, _PLACE = "journal.jsonl", "spool", "states", "place.json"
 
@@ -131,3 +132,20 @@ class DurableEpisode:
         except (OSError, ValueError, TypeError, KeyError) as error:
             self.close()
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
+
+
+def journal_beside(place: DurablePlace, clock: Clock, stack: ExitStack) -> tuple[Journal, DiskSpool]:
+    """Journal and spool of an episode that nobody drives, for as long as ``stack`` is open.
+
+    Raises OpeningRefusedError where somebody does, or where the journal cannot be read.
+    """
+    lease = Lease(place.folder, clock, place.token)
+    stack.callback(lease.release)
+    file = JournalFile(place.folder / _JOURNAL, sync=place.sync)
+    stack.callback(file.close)
+
+    def keep(record: Record) -> None:
+        with lease.held():
+            file.write(record)
+
+    return Journal(stored=file.records, keep=keep), DiskSpool(place.folder / _SPOOL, sync=place.sync)

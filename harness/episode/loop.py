@@ -5,12 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from harness.episode.beside import late_sink
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.endings import machine_ending
 from harness.episode.latch import Bounds
+from harness.episode.late import LateBook
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
+from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
 from harness.episode.world import World
 from harness.errors import (
@@ -26,7 +29,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Closed, UsageRow
+from harness.schema.record import Acknowledged, Closed, Suspended, UsageRow
 from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -46,11 +49,13 @@ def run(
     started, began = parts.clock.now(), parts.clock.monotonic()
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
+        late = LateBook(late_sink(parts))
+        stack.callback(late.leave)
         try:
             durable = None if parts.durable is None else _opened(parts, parts.durable, stack)
             if durable is not None:
                 journal, spool = durable.journal, durable.spool
-            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable)
+            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable, late=late)
         except OpeningRefusedError as error:
             outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
             played = _unwritten(parts, outcome, str(error))
@@ -68,6 +73,7 @@ def run(
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
+            remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
             resumable=played.resumable,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -93,7 +99,13 @@ def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> Durab
 
 
 def _played(
-    parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None
+    parts: EpisodeParts,
+    journal: Journal,
+    spool: Spool,
+    stack: ExitStack,
+    durable: DurableEpisode | None,
+    *,
+    late: LateBook,
 ) -> _Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
@@ -104,6 +116,7 @@ def _played(
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
+        world.late = late
         outcome = _turns(world)
     except MachineError as error:
         problem, outcome = str(error), machine_ending()
@@ -117,7 +130,12 @@ def _played(
     if durable is not None and outcome.status == "cancelled":
         return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
     outcome = _looked_at(world, outcome) if world else outcome
+    if world is not None:
+        account_late(world)
+    if outcome.status == "suspended":
+        return _suspended(parts, journal, spool, world, outcome)
     journal.append(Closed(outcome=outcome))
+    late.forget_texts()
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))
@@ -126,6 +144,16 @@ def _played(
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
+
+
+def _suspended(parts: EpisodeParts, journal: Journal, spool: Spool, world: World | None, outcome: Outcome) -> _Played:
+    """Not over: on disk it waits as it is for what somebody decides; in memory nobody can go on with it."""
+    if journal.ahead is not None or journal.state.waiting != outcome:
+        journal.append(Suspended(outcome=outcome))
+    _ = journal.ahead  # what came since then counts
+    if parts.durable is None:
+        spool.purge()
+    return _Played(close(parts, journal, world, outcome), world)
 
 
 def _row(usage: UsageRow) -> AttemptRow:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
+from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
 from harness.errors import MachineError, OpeningRefusedError
@@ -61,6 +62,7 @@ class World:
     writers: dict[str, str] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
     durable: DurableEpisode | None = None
+    late: LateBook = field(default_factory=LateBook)
     flags: list[str] = field(default_factory=list)
     problem: str | None = None
     value_calls: int = 0

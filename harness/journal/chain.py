@@ -9,7 +9,16 @@ from harness.errors import OpeningRefusedError
 from harness.journal.fold import apply
 from harness.journal.state import EpisodeState
 from harness.schema.base import digest_text
-from harness.schema.record import Decided, LateUsage, Payload, Record, Resumed
+from harness.schema.record import (
+    CallResulted,
+    Decided,
+    LateUsage,
+    Payload,
+    Record,
+    Resumed,
+    Suspended,
+    TurnCommitted,
+)
 
 __all__ = ["Journal", "verify"]
 
@@ -17,6 +26,10 @@ __all__ = ["Journal", "verify"]
 START = "-"
 #: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
 _FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+#: Kinds that stand between an operation of unknown outcome and what is decided about it: how the driver stopped there.
+_OF_A_STOP = (*_FROM_OUTSIDE, CallResulted, TurnCommitted, Suspended)
+#: What may be decided about such an operation once and for all.
+_FINAL = frozenset(("retry", "replay_success", "record_failure", "abort"))
 
 
 def _digest(previous: str, payload: Payload) -> str:
@@ -62,6 +75,14 @@ class Journal:
         return self._state
 
     @property
+    def settled(self) -> EpisodeState:
+        """What all records add up to, those that are only stored included."""
+        state = self._state
+        for record in self._stored:
+            state = apply(state, record.payload)
+        return state
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """A line for each observer that raised: at which record, and what kind of error; nothing that it said."""
         return tuple(self._dropped)
@@ -76,6 +97,28 @@ class Journal:
         """What the next stored record says, None where nothing is stored any more."""
         self._pass_over(None)
         return self._stored[0].payload if self._stored else None
+
+    def decided(self, operation: str) -> Decided | None:
+        """What was decided about an operation whose outcome was just found unknown; None while it is not.
+
+        How the driver stopped there is passed over then, up to the decision: the episode goes on from the operation.
+        """
+        for place, record in enumerate(self._stored):
+            payload = record.payload
+            if not isinstance(payload, _OF_A_STOP):
+                return None
+            if isinstance(payload, Decided) and payload.operation == operation and payload.decision in _FINAL:
+                for _ in range(place + 1):
+                    self._take(self._stored.popleft())
+                self._took_last = True
+                return payload
+        return None
+
+    def append_beside(self, payload: Payload) -> Record:
+        """Add one record from outside of the loop, after all that are stored."""
+        while self._stored:
+            self._take(self._stored.popleft())
+        return self._write(payload)
 
     def append(self, payload: Payload) -> Record:
         """Add one record; returns it with its place in the chain.

@@ -161,12 +161,13 @@ class OpNotSent(Frozen):
 
 
 class Decided(Frozen):
-    """A host or a person decided about an operation."""
+    """A host or a person decided about an operation; ``spool`` names the result that they know it had."""
 
     kind: Literal["decision"] = "decision"
     operation: str
     digest: Digest
     decision: Literal["defer", "retry", "replay_success", "record_failure", "abort", "approve", "deny"]
+    spool: Digest | None = None
 
 
 class UsageRow(Frozen):

@@ -21,6 +21,7 @@ __all__ = [
     "EpisodeJob",
     "EpisodeOptions",
     "EpisodeResult",
+    "LateRow",
     "Manifest",
     "PlannedEpisode",
     "ReceiptLink",
@@ -75,14 +76,28 @@ class AttemptRow(Frozen):
     http_status: int | None = None
 
 
+class LateRow(Frozen):
+    """Usage of a call that nobody waited for any more, told after its episode was: one line of ``late.jsonl``.
+
+    ``key`` is that of the receipt; operation and attempt name the row of the run log that it fills.
+    """
+
+    key: str
+    operation: str
+    attempt: int
+    usage: Usage
+
+
 class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
-    went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
-    made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    went on with a killed one's episode, or with a failed call: ``replayed_operations`` (it took over what was done),
+    ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
+    it was given up). ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A
+    ``resumable`` one was cancelled and is kept on disk as it was.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -101,6 +116,7 @@ class RunLogEntry(Frozen):
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     resumable: bool = False
 
 
