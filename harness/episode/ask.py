@@ -77,8 +77,7 @@ def _is_made_again(world: World, following: OpStarted, end: CallEnd, retries: Re
         withdrawn = end.gave_up == "cancelled" and not end.sent  # by an earlier driver
         again = withdrawn or (end.gave_up == "interrupted" and may_repeat)
     else:
-        provider = end.error if isinstance(end.error, ProviderError) and _is_live(world) else None
-        again = provider is not None and retries.allow(following.attempt - 1, provider)
+        again = isinstance(end.error, ProviderError) and retries.allow(following.attempt - 1, end.error)
     if again and _may_be_paid_for(end):
         world.flag("duplicate_risk")
     return again

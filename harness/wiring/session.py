@@ -29,6 +29,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
 from harness.workspace import Workspace, remove_tree
 
@@ -169,7 +170,8 @@ class Session:
             transport, comparer, address = replay(job, masks)
             self._stack.callback(transport.close)
             spec = spec.model_copy(update={"base_url": address})
-            return open_actor(self._place, spec, self._transports, transport), comparer
+            actor = open_actor(self._place, spec, self._transports, transport)
+            return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
             transport, keeper = keep(job, self._keeping, masks)
