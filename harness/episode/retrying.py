@@ -36,8 +36,8 @@ class Retries:
         """Whether the call is made again after that attempt failed; on return the pause before it is over.
 
         Only what may be over by then is tried again, and only where nothing of a reply had arrived. What the provider
-        asks for is waited, unless that is longer than there is time. A script's failures are its answers, and a recording
-        tells itself whether the request was sent again.
+        asks for is waited, unless that is longer than there is time. A script's failures are its answers, and a
+        recording tells itself whether the request was sent again.
         """
         kind = self._world.parts.actor.identity.kind
         if kind != "live":

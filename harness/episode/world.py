@@ -20,7 +20,7 @@ from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
-from harness.schema.record import OpReceipt, Payload
+from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow
 from harness.schema.scenario import CommandTool, Scenario
@@ -118,17 +118,28 @@ class World:
         Raises OpeningRefusedError where the journal tells of it and its result is not kept.
         """
         ahead = self.journal.ahead
-        if not isinstance(ahead, OpReceipt) or ahead.operation != operation or ahead.spool is None:
+        if not isinstance(ahead, OpReceipt | OpUnknown) or ahead.operation != operation or ahead.spool is None:
             return None
+        kept = self._kept(ahead.spool)
+        self.take_state(str(kept["state"]))
+        return kept["value"]
+
+    def kept_result(self, spool: Digest | None) -> JsonValue:
+        """A result that was kept, without the state beside it. Raises OpeningRefusedError where it is not."""
+        return self._kept(spool or "")["value"]
+
+    def take_state(self, state: Digest | None) -> None:
+        """Make the workspace what it was in a kept state. Raises OpeningRefusedError where that is not kept."""
+        if self.durable is not None and state is not None and state != self.latest.digest:
+            self.durable.put_back(self.workspace.root, state)
+
+    def _kept(self, spool: Digest) -> dict[str, JsonValue]:
         try:
-            kept: dict[str, JsonValue] = json.loads(self.spool.get(ahead.spool))
+            kept: dict[str, JsonValue] = json.loads(self.spool.get(spool))
         except KeyError as error:
             problem = "a result that it tells of is not kept"
             raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
-        state = str(kept["state"])
-        if self.durable is not None and state != self.latest.digest:
-            self.durable.put_back(self.workspace.root, state)
-        return kept["value"]
+        return kept
 
     def keep_result(self, value: JsonValue) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from harness.errors import OpeningRefusedError
 from harness.journal.fold import apply
@@ -13,6 +14,8 @@ from harness.schema.record import (
     CallResulted,
     Decided,
     LateUsage,
+    OpNotSent,
+    OpUnknown,
     Payload,
     Record,
     Resumed,
@@ -103,16 +106,22 @@ class Journal:
 
         How the driver stopped there is passed over then, up to the decision: the episode goes on from the operation.
         """
-        for place, record in enumerate(self._stored):
-            payload = record.payload
-            if not isinstance(payload, _OF_A_STOP):
-                return None
-            if isinstance(payload, Decided) and payload.operation == operation and payload.decision in _FINAL:
-                for _ in range(place + 1):
-                    self._take(self._stored.popleft())
-                self._took_last = True
-                return payload
-        return None
+        stop = takewhile(lambda record: isinstance(record.payload, _OF_A_STOP), self._stored)
+        found = next((record for record in stop if _decides(record.payload, operation)), None)
+        while found is not None and self._records[-1] is not found:
+            self._take(self._stored.popleft())
+            self._took_last = True
+        return found.payload if found is not None and isinstance(found.payload, Decided) else None
+
+    def decision_on(self, operation: str) -> Decided | None:
+        """What was decided, once and for all, since the operation was last found unknown; None where nothing was."""
+        decided: Decided | None = None
+        for payload in (record.payload for record in (*self._records, *self._stored)):
+            if isinstance(payload, OpUnknown | OpNotSent) and payload.operation == operation:
+                decided = None
+            elif isinstance(payload, Decided) and _decides(payload, operation):
+                decided = payload
+        return decided
 
     def append_beside(self, payload: Payload) -> Record:
         """Add one record from outside of the loop, after all that are stored."""
@@ -173,6 +182,10 @@ class Journal:
                 self._dropped.append(
                     f"an observer was dropped at record {record.seq}: it raised {type(error).__name__}"
                 )
+
+
+def _decides(payload: Payload, operation: str) -> bool:
+    return isinstance(payload, Decided) and payload.operation == operation and payload.decision in _FINAL
 
 
 def verify(records: Sequence[Record]) -> int | None:

@@ -143,12 +143,13 @@ class OpReceipt(Frozen):
 
 
 class OpUnknown(Frozen):
-    """It was started and nobody can tell what happened."""
+    """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
     kind: Literal["op_unknown"] = "op_unknown"
     operation: str
     attempt: int
     detail: str
+    spool: Digest | None = None
 
 
 class OpNotSent(Frozen):
