@@ -37,6 +37,7 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
     over soon is made again within its bounds. All attempts are one operation and one turn.
     """
     retries, repeats = Retries(world), 0
+    allowed = REPEATS if world.parts.job.options.cut_off_calls == "repeat" else 0
     attempt = 1
     while True:
         known = _known(world, turn, attempt)
@@ -53,7 +54,7 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
             stop = _as_decided(world, turn, attempt, decided)
             if stop is not None or turn.reply is not None:
                 return stop
-        elif not _is_made_again(world, following, end, retries, may_repeat=repeats < REPEATS):
+        elif not _is_made_again(world, following, end, retries, may_repeat=repeats < allowed):
             ending = world.bounds.cancellation() or ending
             if isinstance(end.error, ProviderError) and ending.status != "cancelled":
                 world.problem = str(end.error)

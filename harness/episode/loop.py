@@ -29,7 +29,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Closed, Suspended, UsageRow
+from harness.schema.record import Acknowledged, Suspended, UsageRow
 from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -132,9 +132,9 @@ def _played(
     outcome = _looked_at(world, outcome) if world else outcome
     if world is not None:
         account_late(world)
-    if outcome.status == "suspended":
-        return _suspended(parts, journal, spool, world, outcome)
-    journal.append(Closed(outcome=outcome))
+    if durable is not None and outcome.reason == "reconciliation_required":
+        return _undecided(parts, journal, world, outcome)
+    outcome = journal.close(outcome)
     late.forget_texts()
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     kept = spool.put(line(receipt).encode("utf-8"))
@@ -146,13 +146,11 @@ def _played(
     return _Played(receipt, world, problem)
 
 
-def _suspended(parts: EpisodeParts, journal: Journal, spool: Spool, world: World | None, outcome: Outcome) -> _Played:
-    """Not over: on disk it waits as it is for what somebody decides; in memory nobody can go on with it."""
+def _undecided(parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome) -> _Played:
+    """Not over: it waits on disk, as it is, for what somebody decides."""
     if journal.ahead is not None or journal.state.waiting != outcome:
         journal.append(Suspended(outcome=outcome))
     _ = journal.ahead  # what came since then counts
-    if parts.durable is None:
-        spool.purge()
     return _Played(close(parts, journal, world, outcome), world)
 
 

@@ -32,14 +32,17 @@ __all__ = [
 
 
 class EpisodeOptions(Frozen):
-    """How, not what: nothing here may change a receipt.
+    """How, not what: nothing here may change the receipt of an episode that nobody disturbed.
 
-    ``plane_time`` (ISO 8601) is a seam of the tests: the time inside the control plane's processes.
+    ``cut_off_calls`` says what becomes of a live model call that its driver was killed in, and that may have been
+    paid for: it is made once more and flagged, or the episode waits for a decision. ``plane_time`` (ISO 8601) is a
+    seam of the tests: the time inside the control plane's processes.
     """
 
     executor: Literal["warm", "cold"] = "warm"
     shadow_every: int = 0
     keep_workspace: bool = False
+    cut_off_calls: Literal["repeat", "stop"] = "repeat"
     plane_time: str | None = None
 
 
@@ -167,7 +170,8 @@ class Enforcement(Frozen):
 class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
-    ``stale`` is what the run was told that a recording which no longer fits means.
+    ``stale`` is what the run was told that a recording which no longer fits means. Of a run that ended ``log`` is the
+    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -186,6 +190,8 @@ class Manifest(Frozen):
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
     stale: Literal["fail", "warn"] = "fail"
+    log: Digest | None = None
+    seal: Digest | None = None
 
 
 class RunView(Frozen):
