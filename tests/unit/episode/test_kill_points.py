@@ -11,6 +11,7 @@ from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
 from toy import ReplyActor, Stage, answer, called, said
 
+from harness.episode.ask import GRACE_S
 from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile
 from harness.ports import TurnContext
