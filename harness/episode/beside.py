@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
 from harness.clock import new_token
-from harness.episode.durable import DurablePlace, journal_beside
+from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.parts import EpisodeParts
 from harness.errors import EpisodeError
-from harness.journal import Journal, Spool
 from harness.ports import Clock
 from harness.schema.record import LateUsage
 from harness.schema.run import LateRow
@@ -22,13 +21,16 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened_beside(place: DurablePlace, clock: Clock) -> Iterator[tuple[Journal, Spool]]:
-    """Journal and texts of an episode that exists, under a lease of its own.
+def opened_beside(place: DurablePlace, clock: Clock) -> Iterator[DurableEpisode]:
+    """An episode that exists, under a lease of its own.
 
     Raises OpeningRefusedError where a driver has it or it cannot be read, StorageError where it cannot be written.
     """
-    with ExitStack() as stack:
-        yield journal_beside(replace(place, token=new_token()), clock, stack)
+    durable = DurableEpisode(replace(place, token=new_token(), expects="begun"), clock)
+    try:
+        yield durable
+    finally:
+        durable.close()
 
 
 def late_sink(parts: EpisodeParts) -> Callable[[LateUsage], None]:
@@ -47,14 +49,12 @@ def late_sink(parts: EpisodeParts) -> Callable[[LateUsage], None]:
 
 
 def _into_journal(place: DurablePlace, clock: Clock, late: LateUsage) -> None:
-    if not place.folder.is_dir():
-        return
     try:
-        with opened_beside(place, clock) as (journal, _):
-            state = journal.settled
+        with opened_beside(place, clock) as durable:
+            state = durable.journal.settled
             waits = any(row.row == late.row and row.usage is None for row in state.usage)
             if state.waiting is not None and waits:
-                journal.append_beside(late)
+                durable.journal.append_beside(late)
     except EpisodeError as error:
         # whoever has it finds the reply where it was put
         _log.info("late usage is not in the journal: %s", type(error).__name__)

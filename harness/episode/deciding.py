@@ -35,10 +35,9 @@ def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Com
     Raises DecisionRefusedError where the episode does not wait for that, somebody has it or decided before, or no
     result is known.
     """
-    if not place.folder.is_dir():
-        raise DecisionRefusedError("no episode that waits for a decision is kept there")
     try:
-        with opened_beside(place, clock) as (journal, spool):
+        with opened_beside(place, clock) as durable:
+            journal, spool = durable.journal, durable.spool
             name, operation = _waited_for(journal.settled)
             _undecided(journal, name)
             kept = _result(spool, name, operation, result) if decision == "replay_success" else None

@@ -15,6 +15,7 @@ from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
+from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
     ControlPlaneError,
@@ -29,7 +30,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Suspended, UsageRow
+from harness.schema.record import Acknowledged, UsageRow
 from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -75,6 +76,7 @@ def run(
             recovery=tuple(world.flags) if world else (),
             remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
             resumable=played.resumable,
+            output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -127,13 +129,13 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
-    if durable is not None and outcome.status == "cancelled":
-        return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason in WAITS):
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = _looked_at(world, outcome) if world else outcome
-    if world is not None:
-        account_late(world)
+    account_late(world)
     if durable is not None and outcome.reason == "reconciliation_required":
-        return _undecided(parts, journal, world, outcome)
+        journal.suspend(outcome)
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = journal.close(outcome)
     late.forget_texts()
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
@@ -146,12 +148,19 @@ def _played(
     return _Played(receipt, world, problem)
 
 
-def _undecided(parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome) -> _Played:
-    """Not over: it waits on disk, as it is, for what somebody decides."""
-    if journal.ahead is not None or journal.state.waiting != outcome:
-        journal.append(Suspended(outcome=outcome))
-    _ = journal.ahead  # what came since then counts
-    return _Played(close(parts, journal, world, outcome), world)
+def _left_open(
+    parts: EpisodeParts,
+    durable: DurableEpisode,
+    world: World | None,
+    outcome: Outcome,
+    problem: str | None,
+) -> _Played:
+    """Not over: it stays on disk as it is, to be gone on with, answered or decided about."""
+    journal = durable.journal
+    _ = journal.ahead  # what came from outside meanwhile counts
+    if outcome.status == "suspended":
+        durable.suspend(parts.clock.now())
+    return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
 def _row(usage: UsageRow) -> AttemptRow:

@@ -40,7 +40,8 @@ class EpisodeParts:
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
     system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
-    where it is kept on disk (None: in memory only). ``shutdown`` tells of an end of the process, as ``cancelled`` of a
+    where it is kept on disk (None: in memory only); ``keep_output`` keeps a large final text and says where, None
+    where it did not. ``shutdown`` tells of an end of the process, as ``cancelled`` of a
     wish to cancel. ``pause`` waits some seconds between two attempts at a model call. ``detached`` counts calls that
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
     """
@@ -56,6 +57,7 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    keep_output: Callable[[bytes], str | None] | None = None
     shutdown: Callable[[], bool] = _never
     pause: Callable[[float], None] = _pause
     detached: DetachedCalls = DETACHED

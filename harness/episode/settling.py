@@ -64,8 +64,10 @@ def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
     turn.reply = reply
 
 
-def account_late(world: World) -> None:
+def account_late(world: World | None) -> None:
     """Usage that came before the end, of a call that was given up: into the journal and the ledger."""
+    if world is None:
+        return
     for late in world.late.take():
         world.record(late)
         world.flag("late_usage")

@@ -25,14 +25,14 @@ from harness.schema.record import (
     TurnCommitted,
 )
 
-__all__ = ["Journal", "verify"]
+__all__ = ["FROM_OUTSIDE", "Journal", "verify"]
 
 #: What stands before the first record.
 START = "-"
 #: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
-_FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+FROM_OUTSIDE = (Resumed, Decided, LateUsage)
 #: Kinds that stand between an operation of unknown outcome and what is decided about it: how the driver stopped there.
-_OF_A_STOP = (*_FROM_OUTSIDE, CallResulted, TurnCommitted, Suspended)
+_OF_A_STOP = (*FROM_OUTSIDE, CallResulted, TurnCommitted, Suspended)
 #: What may be decided about such an operation once and for all.
 _FINAL = frozenset(("retry", "replay_success", "record_failure", "abort"))
 #: How far an operation got that has neither ended nor never begun.
@@ -49,6 +49,8 @@ class Journal:
     An episode that was interrupted is gone on with by running it again from its start with its ``stored`` records: as
     long as some are ahead, ``append`` takes the next of them instead of writing one, and refuses any other payload.
     What was done outside is not done again then, for ``ahead`` tells what came of it.
+
+    ``credit_s`` are the seconds that it waited until this driver goes on with it, which do not count.
 
     ``keep`` puts a new record on disk before it counts; what it raises ends the episode. ``observers`` are shown each
     new record after it was appended; they cannot change a decision, and one that raises stops being asked (its failure
@@ -70,6 +72,7 @@ class Journal:
         self._keep = keep
         self._is_resumed = bool(stored)
         self._took_last = False
+        self.credit_s = 0.0
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -149,7 +152,7 @@ class Journal:
             return record
         if self._is_resumed:
             self._is_resumed = False
-            self._write(Resumed(credited_s=0.0))
+            self._write(Resumed(credited_s=self.credit_s))
         return self._write(payload)
 
     def close(self, outcome: Outcome) -> Outcome:
@@ -168,6 +171,11 @@ class Journal:
         self.append(Closed(outcome=outcome))
         return outcome
 
+    def suspend(self, outcome: Outcome) -> None:
+        """It waits; recorded once, however often it is opened while it does."""
+        if self.ahead is not None or self._state.waiting != outcome:
+            self.append(Suspended(outcome=outcome))
+
     def _write(self, payload: Payload) -> Record:
         previous = self._records[-1].digest if self._records else START
         record = Record(
@@ -184,7 +192,7 @@ class Journal:
         return record
 
     def _pass_over(self, payload: Payload | None) -> None:
-        while self._stored and isinstance(self._stored[0].payload, _FROM_OUTSIDE):
+        while self._stored and isinstance(self._stored[0].payload, FROM_OUTSIDE):
             if self._stored[0].payload == payload:
                 return
             self._take(self._stored.popleft())

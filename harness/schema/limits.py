@@ -21,7 +21,8 @@ class Limits(Frozen):
 
     Defaults are those of the runner specification 2.12. ``last_turn_tools`` says whether the calls of the last
     allowed turn run. ``model_attempts`` bounds how often a live model is asked for one turn where the request may be
-    sent again, ``model_retry_s`` the time for all of these attempts.
+    sent again, ``model_retry_s`` the time for all of these attempts. A final text above ``output_inline_bytes`` is
+    kept beside the episode as an artifact, one above ``output_bytes`` is an exceeded limit.
     """
 
     model_turns: Count = 12
@@ -39,4 +40,5 @@ class Limits(Frozen):
     tool_result_chars: Annotated[int, Field(ge=256, le=1_048_576)] = 20_000
     tool_result_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
     argument_bytes: Annotated[int, Field(ge=1, le=1_048_576)] = 65_536
-    output_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 65_536
+    output_inline_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 65_536
+    output_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 16_777_216

@@ -23,6 +23,7 @@ __all__ = [
     "EpisodeResult",
     "LateRow",
     "Manifest",
+    "OutputRow",
     "PlannedEpisode",
     "ReceiptLink",
     "RunLogEntry",
@@ -91,6 +92,17 @@ class LateRow(Frozen):
     usage: Usage
 
 
+class OutputRow(Frozen):
+    """A final text that is too large to be told inline, with placeholders for the paths of the workspace.
+
+    Its UTF-8 length and its digest; ``kept`` is its place below the run's folder, None where it was not kept.
+    """
+
+    bytes: int
+    sha256: Digest
+    kept: str | None = None
+
+
 class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
@@ -100,7 +112,8 @@ class RunLogEntry(Frozen):
     went on with a killed one's episode, or with a failed call: ``replayed_operations`` (it took over what was done),
     ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
     it was given up). ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A
-    ``resumable`` one was cancelled and is kept on disk as it was.
+    ``resumable`` one was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a
+    final text that is an artifact.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -121,6 +134,7 @@ class RunLogEntry(Frozen):
     recovery: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     resumable: bool = False
+    output: OutputRow | None = None
 
 
 class EpisodeResult(Frozen):

@@ -223,6 +223,7 @@ class Stage:
         witness: Witness | None = None,
         durable: DurablePlace | None = None,
         shutdown: Callable[[], bool] = lambda: False,
+        keep_output: Callable[[bytes], str | None] | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -260,6 +261,7 @@ class Stage:
             detached=self.detached,
             late=self.late,
             late_row=self.late_rows.append,
+            keep_output=keep_output,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

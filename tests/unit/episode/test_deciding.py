@@ -19,7 +19,7 @@ from harness.journal import JournalFile, Lease, fold
 from harness.ports import TurnContext
 from harness.schema.message import ModelRequest, Reply, Usage
 from harness.schema.process import Completed
-from harness.schema.record import Closed, Decided, LateUsage, Record, Suspended
+from harness.schema.record import Closed, Decided, LateUsage, Record, Resumed, Suspended
 from harness.schema.run import LateRow
 from harness.workspace import Workspace
 
@@ -257,7 +257,7 @@ def test_an_episode_that_waits_is_not_closed_and_is_the_same_when_it_is_opened_a
 
 
 def test_only_what_waits_can_be_decided(waiting: Waiting) -> None:
-    with pytest.raises(DecisionRefusedError, match="no episode that waits"):
+    with pytest.raises(DecisionRefusedError, match="there is no journal of it"):
         waiting.decide("retry")
     assert waiting.drive().receipt.verdict == "pass"
     with pytest.raises(DecisionRefusedError, match="does not wait"):
@@ -286,3 +286,12 @@ def test_the_row_names_the_receipt_that_it_belongs_to(model_call: Waiting) -> No
     assert json.loads(row.model_dump_json())["attempt"] == 1
     model_call.decide("abort")
     assert model_call.drive().receipt.key == row.key
+
+
+def test_the_time_that_it_waited_does_not_count(tool_effect: Waiting) -> None:
+    tool_effect.stage.clock.advance(3600)
+    tool_effect.decide("retry")
+    tool_effect.stage.clock.advance(3600)
+    assert tool_effect.drive().receipt.verdict == "pass"
+    resumed = [record.payload.credited_s for record in tool_effect.records() if isinstance(record.payload, Resumed)]
+    assert resumed == [pytest.approx(7200)]
