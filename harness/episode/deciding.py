@@ -7,7 +7,6 @@ what was decided.
 from __future__ import annotations
 
 import json
-from typing import Literal
 
 from harness.episode.beside import opened_beside
 from harness.episode.durable import DurablePlace
@@ -17,13 +16,9 @@ from harness.journal import EpisodeState, Journal, Operation, Spool
 from harness.ports import Clock
 from harness.schema.base import Digest, JsonValue
 from harness.schema.process import Completed
-from harness.schema.record import Decided
+from harness.schema.record import Decided, Decision
 
-__all__ = ["Decision", "decide"]
-
-#: ``defer`` leaves it open; ``retry`` does it again; ``replay_success`` takes a result that is known by now;
-#: ``record_failure`` says that it failed; ``abort`` gives the episode up.
-Decision = Literal["defer", "retry", "replay_success", "record_failure", "abort"]
+__all__ = ["decide"]
 
 
 def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Completed | None = None) -> Decided:

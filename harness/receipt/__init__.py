@@ -2,6 +2,7 @@
 
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.late import keep_late
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
@@ -18,6 +19,7 @@ __all__ = [
     "build_receipt",
     "canonical",
     "digest",
+    "keep_late",
     "keep_output",
     "line",
     "read_run",
