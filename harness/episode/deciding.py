@@ -11,7 +11,7 @@ import json
 from harness.episode.beside import opened_beside
 from harness.episode.durable import DurablePlace
 from harness.episode.execute import observed
-from harness.errors import DecisionRefusedError, EpisodeError
+from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
 from harness.journal import EpisodeState, Journal, Operation, Spool
 from harness.ports import Clock
 from harness.schema.base import Digest, JsonValue
@@ -39,7 +39,11 @@ def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Com
             made = Decided(operation=name, digest=operation.digest, decision=decision, spool=kept)
             journal.append_beside(made)
             return made
-    except EpisodeError as error:
+    except OpeningRefusedError as error:
+        if error.reason == "not_found":
+            raise DecisionRefusedError("the episode does not wait for a decision") from error
+        raise DecisionRefusedError(f"the episode cannot be decided about: {error}") from error
+    except StorageError as error:
         raise DecisionRefusedError(f"the episode cannot be decided about: {error}") from error
 
 

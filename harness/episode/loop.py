@@ -183,7 +183,7 @@ def _stored(spool: Spool, digest: Digest) -> Receipt:
 
 def _broken(parts: EpisodeParts) -> Outcome:
     """The control plane could not be run; where we were asked to stop, we may have ended it ourselves."""
-    asked = Bounds(parts.cancelled, parts.clock, 0.0).cancellation()
+    asked = Bounds(parts.cancelled, parts.clock, 0.0, shutdown=parts.shutdown).cancellation()
     return asked or Outcome(status="failed", reason="tool_error", detail="control_plane")
 
 

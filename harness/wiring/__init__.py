@@ -76,7 +76,8 @@ __getattr__ = on_first_use(
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
         "drifting": "recording_report",
-        "network": "network_problem", "ordinary_keys": "refuse_ordinary_keys",
+        "network": "network_problem",
+        "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"

@@ -257,7 +257,7 @@ def test_an_episode_that_waits_is_not_closed_and_is_the_same_when_it_is_opened_a
 
 
 def test_only_what_waits_can_be_decided(waiting: Waiting) -> None:
-    with pytest.raises(DecisionRefusedError, match="there is no journal of it"):
+    with pytest.raises(DecisionRefusedError, match="does not wait"):
         waiting.decide("retry")
     assert waiting.drive().receipt.verdict == "pass"
     with pytest.raises(DecisionRefusedError, match="does not wait"):
