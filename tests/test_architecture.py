@@ -36,7 +36,7 @@ LAYERS = (
             "receipt",
             "provision",
         ),
-        *("config", "environment", "recording", "transcript"),
+        *("config", "environment", "recording", "transcript", "history"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),

@@ -3,6 +3,7 @@
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.late import keep_late
+from harness.receipt.locking import sole
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
@@ -25,6 +26,7 @@ __all__ = [
     "read_run",
     "remainder",
     "set_aside",
+    "sole",
     "verify_run",
     "write_report",
 ]

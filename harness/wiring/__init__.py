@@ -75,11 +75,9 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
-        "drifting": "recording_report",
-        "network": "network_problem",
+        **{"drifting": "recording_report", "network": "network_problem", "planes": "plane_identity"},
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
-        "planes": "plane_identity",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
         "rerecording": "known_scrubber rerecord_spec",

@@ -14,7 +14,7 @@ from toy import ReplyActor, Stage, answer, called, completed, said
 
 from harness import command
 from harness.clock import FakeClock
-from harness.episode import DurablePlace, model_call
+from harness.episode import DurablePlace
 from harness.episode.latch import Bounds
 from harness.errors import ProviderError
 from harness.journal import Journal, JournalFile, Lease
@@ -74,7 +74,7 @@ def test_a_call_that_is_cancelled_before_it_began_is_not_made(stage: Stage, monk
             threads.append(self)
 
     flag, journal, actor = threading.Event(), Journal(), ReplyActor([])
-    monkeypatch.setattr(model_call.threading, "Thread", Late)
+    monkeypatch.setattr("harness.episode.model_call.threading.Thread", Late)
 
     def probe() -> bool:
         return bool(threads) or flag.is_set()
@@ -93,7 +93,7 @@ def test_a_machine_that_has_no_thread_left_is_nobodys_fault(stage: Stage, monkey
     def full(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(model_call.threading.Thread, "start", full)
+    monkeypatch.setattr(threading.Thread, "start", full)
     played = stage.play()
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ("failed/tool_error", "environment")
 

@@ -8,7 +8,7 @@ from numbered import case
 from toy import ReplyActor, Stage, said
 
 from harness.episode.detached import DetachedCalls
-from harness.episode.model_call import ModelCall
+from harness.episode.model_call import CallEnd, ModelCall
 from harness.schema.message import Reply
 
 
@@ -78,7 +78,7 @@ def test_live_calls_are_free() -> None:
 @case(183)
 def test_a_slot_is_released_once_however_giving_up_and_settling_race() -> None:
     detached = DetachedCalls()
-    ends, late = [], []
+    ends, late = list[CallEnd](), list[Reply]()
     for _ in range(1000):
         meet = threading.Barrier(2)
 

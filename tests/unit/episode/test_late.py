@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from queue import Full
 
 import pytest
@@ -160,14 +161,14 @@ def test_a_queue_that_is_full_refuses() -> None:
 
 @case(185)
 def test_whatever_the_sink_raises_the_next_is_accounted_for_in_order(caplog: pytest.LogCaptureFixture) -> None:
-    late, kept = LateReplies(), []
+    late, kept = LateReplies(), list[int]()
 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
     late.hand_over(interrupted)
     for number in (1, 2, 3):
-        late.hand_over(lambda number=number: kept.append(number))
+        late.hand_over(partial(kept.append, number))
     assert late.drain(5.0)
     assert kept == [1, 2, 3]
     assert caplog.messages == ["a late reply could not be accounted for: KeyboardInterrupt"]
@@ -176,7 +177,11 @@ def test_whatever_the_sink_raises_the_next_is_accounted_for_in_order(caplog: pyt
 def test_the_end_of_the_process_waits_a_bounded_time() -> None:
     late, free = LateReplies(), threading.Event()
     assert late.drain(0.0)
-    late.hand_over(lambda: free.wait() and None)
+
+    def block() -> None:
+        free.wait()
+
+    late.hand_over(block)
     assert not late.drain(0.01)
     free.set()
 

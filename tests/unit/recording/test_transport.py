@@ -125,7 +125,7 @@ def test_a_request_asked_once_too_often_says_so() -> None:
 
 def test_a_recording_tells_whether_a_request_was_sent_again_at_once() -> None:
     asked = [b'{"turn": 1}'] * 2 + [b'{"turn": 2}', b'{"turn": 1}']
-    answers = [(429, {}, b"{}"), (200, {}, b"{}"), (503, {}, b"{}"), (200, {}, b"{}")]
+    answers: list[rec.Answer] = [(status, {}, b"{}") for status in (429, 200, 503, 200)]
     transport, ask = rec.replayed(rec.recording(rec.recorded(answers, asked)))
     told = [transport.replayer.goes_on_with_the_same]
     for turn in (1, 1, 2, 1):
