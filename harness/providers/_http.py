@@ -102,6 +102,11 @@ class HttpTransport:
         self._host = ""
         self._has_begun = False
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is on it."""
+        return self._turn.locked()
+
     def send(
         self,
         url: str,

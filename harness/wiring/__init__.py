@@ -75,7 +75,7 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
-        **{"drifting": "recording_report", "network": "network_problem", "planes": "plane_identity"},
+        **{"drifting": "recording_report", "network": "network_problem", "planes": "plane_identity"},  # noqa: PIE800  (rows)
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
