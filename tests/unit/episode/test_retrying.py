@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from numbered import case
 from toy import FEW_TOKENS, Played, ReplyActor, Stage, called, said
 
+from harness.episode import DurablePlace
 from harness.episode.retrying import PAUSE_MAX_S, backoff_s
 from harness.errors import ProviderCategory, ProviderError
 from harness.journal import Journal
@@ -200,3 +202,47 @@ def test_pauses_double_up_to_a_bound_and_are_never_the_same() -> None:
         drawn = [backoff_s(attempt) for _ in range(20)]
         assert least <= min(drawn) < max(drawn) <= least + 1
     assert backoff_s(50) == PAUSE_MAX_S
+
+
+class Killed(BaseException):
+    """As if the process had ended here."""
+
+
+@pytest.mark.parametrize("when", ["in the pause", "in the second attempt"])
+def test_a_series_is_gone_on_with_after_a_kill(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    undisturbed = stage.play(actor=ReplyActor(list(REPLIES))).receipt
+    asked: list[int] = []
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(context.turn)
+        if len(asked) == 1:
+            raise answered("rate_limited", 429)
+        if len(asked) == 2 and when == "in the second attempt":
+            raise Killed
+        return REPLIES[context.turn - 1]
+
+    def dies(_: Stage, __: float) -> None:
+        raise Killed
+
+    def drive(token: str) -> Played:
+        place = DurablePlace(tmp_path / "episode", token, sync=False)
+        return stage.play(actor=ReplyActor([reply] * 9), durable=place)
+
+    with monkeypatch.context() as patch:
+        if when == "in the pause":
+            patch.setattr(Stage, "pause", dies)
+        with pytest.raises(Killed):
+            drive("1")
+    paused = len(stage.pauses)
+    played = drive("2")
+    assert played.receipt == undisturbed
+    rows = [(row.attempt, row.status) for row in played.result.log.attempts]
+    if when == "in the pause":
+        assert (rows, asked) == ([(1, "failed"), (2, "completed"), (1, "completed")], [1, 1, 2])
+        assert "duplicate_risk" not in played.result.log.recovery
+    else:
+        assert rows == [(1, "failed"), (2, "unknown"), (3, "completed"), (1, "completed")]
+        assert "duplicate_risk" in played.result.log.recovery
+        assert len(stage.pauses) == paused  # what was waited for is not waited for again
