@@ -99,7 +99,7 @@ def _valid(world: World, hand: CallInHand) -> CallStop | None:
 
 def _start(world: World, hand: CallInHand) -> CallStop | None:
     """C11: from here on the world may be touched."""
-    world.record(OpStarted(operation=hand.operation, attempt=1))
+    world.record(OpStarted(operation=hand.operation, attempt=hand.attempt))
     return None
 
 
@@ -111,7 +111,11 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
         return None
     world.record(
         OpReceipt(
-            operation=hand.operation, attempt=1, status="failed", spool=_kept(world, hand), detail="result_too_large"
+            operation=hand.operation,
+            attempt=hand.attempt,
+            status="failed",
+            spool=_kept(world, hand),
+            detail="result_too_large",
         )
     )
     ending = Outcome(
@@ -130,7 +134,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
     status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
-    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
+    world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return None

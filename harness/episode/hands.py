@@ -40,6 +40,7 @@ class CallInHand:
     observation: Observation | None = None
     judgement: Judgement | None = None
     answer: str | None = None
+    attempt: int = 1
 
     @property
     def operation(self) -> str:

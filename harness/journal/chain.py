@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from harness.errors import HarnessError, OpeningRefusedError
 from harness.journal.fold import apply
 from harness.journal.state import EpisodeState
 from harness.schema.base import digest_text
 from harness.schema.outcome import Outcome
-from harness.schema.record import Closed, Decided, LateUsage, OpUnknown, Payload, Record, Resumed
+from harness.schema.record import (
+    CallResulted,
+    Closed,
+    Decided,
+    LateUsage,
+    OpNotSent,
+    OpUnknown,
+    Payload,
+    Record,
+    Resumed,
+    Suspended,
+    TurnCommitted,
+)
 
-__all__ = ["Journal", "verify"]
+__all__ = ["FROM_OUTSIDE", "Journal", "verify"]
 
 #: What stands before the first record.
 START = "-"
 #: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
-_FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+#: Kinds that stand between an operation of unknown outcome and what is decided about it: how the driver stopped there.
+_OF_A_STOP = (*FROM_OUTSIDE, CallResulted, TurnCommitted, Suspended)
+#: What may be decided about such an operation once and for all.
+_FINAL = frozenset(("retry", "replay_success", "record_failure", "abort"))
 #: How far an operation got that has neither ended nor never begun.
 _UNFINISHED = frozenset({"started", "parked"})
 
@@ -68,6 +85,14 @@ class Journal:
         return self._state
 
     @property
+    def settled(self) -> EpisodeState:
+        """What all records add up to, those that are only stored included."""
+        state = self._state
+        for record in self._stored:
+            state = apply(state, record.payload)
+        return state
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """A line for each observer that raised: at which record, and what kind of error; nothing that it said."""
         return tuple(self._dropped)
@@ -82,6 +107,34 @@ class Journal:
         """What the next stored record says, None where nothing is stored any more."""
         self._pass_over(None)
         return self._stored[0].payload if self._stored else None
+
+    def decided(self, operation: str) -> Decided | None:
+        """What was decided about an operation whose outcome was just found unknown; None while it is not.
+
+        How the driver stopped there is passed over then, up to the decision: the episode goes on from the operation.
+        """
+        stop = takewhile(lambda record: isinstance(record.payload, _OF_A_STOP), self._stored)
+        found = next((record for record in stop if _decides(record.payload, operation)), None)
+        while found is not None and self._records[-1] is not found:
+            self._take(self._stored.popleft())
+            self._took_last = True
+        return found.payload if found is not None and isinstance(found.payload, Decided) else None
+
+    def decision_on(self, operation: str) -> Decided | None:
+        """What was decided, once and for all, since the operation was last found unknown; None where nothing was."""
+        decided: Decided | None = None
+        for payload in (record.payload for record in (*self._records, *self._stored)):
+            if isinstance(payload, OpUnknown | OpNotSent) and payload.operation == operation:
+                decided = None
+            elif isinstance(payload, Decided) and _decides(payload, operation):
+                decided = payload
+        return decided
+
+    def append_beside(self, payload: Payload) -> Record:
+        """Add one record from outside of the loop, after all that are stored."""
+        while self._stored:
+            self._take(self._stored.popleft())
+        return self._write(payload)
 
     def append(self, payload: Payload) -> Record:
         """Add one record; returns it with its place in the chain.
@@ -118,6 +171,11 @@ class Journal:
         self.append(Closed(outcome=outcome))
         return outcome
 
+    def suspend(self, outcome: Outcome) -> None:
+        """It waits; recorded once, however often it is opened while it does."""
+        if self.ahead is not None or self._state.waiting != outcome:
+            self.append(Suspended(outcome=outcome))
+
     def _write(self, payload: Payload) -> Record:
         previous = self._records[-1].digest if self._records else START
         record = Record(
@@ -134,7 +192,7 @@ class Journal:
         return record
 
     def _pass_over(self, payload: Payload | None) -> None:
-        while self._stored and isinstance(self._stored[0].payload, _FROM_OUTSIDE):
+        while self._stored and isinstance(self._stored[0].payload, FROM_OUTSIDE):
             if self._stored[0].payload == payload:
                 return
             self._take(self._stored.popleft())
@@ -152,6 +210,10 @@ class Journal:
                 self._dropped.append(
                     f"an observer was dropped at record {record.seq}: it raised {type(error).__name__}"
                 )
+
+
+def _decides(payload: Payload, operation: str) -> bool:
+    return isinstance(payload, Decided) and payload.operation == operation and payload.decision in _FINAL
 
 
 def verify(records: Sequence[Record]) -> int | None:
