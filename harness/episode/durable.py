@@ -46,6 +46,7 @@ class DurableEpisode:
 
     def __init__(self, place: DurablePlace, clock: Clock) -> None:
         self._folder, self._sync = place.folder, place.sync
+        self._apart: tuple[str, ...] = ()
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -75,8 +76,12 @@ class DurableEpisode:
         """Seconds until the deadline that was set when the episode was first opened; time in between counts."""
         return (self.opened_at + timedelta(seconds=deadline_s) - now).total_seconds()
 
-    def settle_in(self, workspace: str) -> None:
-        """Remember where the workspace lies, before anything is made in it. Raises StorageError."""
+    def settle_in(self, workspace: str, *, apart: tuple[str, ...] = ()) -> None:
+        """Remember where the workspace lies, before anything is made in it. Raises StorageError.
+
+        What is ``apart`` in it is no part of its state: it is neither kept nor put back.
+        """
+        self._apart = apart
         text = json.dumps({"workspace": workspace, "opened_at": self.opened_at.isoformat()})
         beside = self._folder / f".{_PLACE}.part"
         try:
@@ -93,14 +98,14 @@ class DurableEpisode:
         if path.exists():
             return
         try:
-            save(root, path)
+            save(root, path, apart=self._apart)
         except OSError as error:
             raise StorageError("the state of the workspace", error) from error
 
     def put_back(self, root: Path, state: Digest) -> None:
         """Make the workspace what it was in a kept state. Raises OpeningRefusedError where it is not kept."""
         try:
-            restore(root, self._state(state))
+            restore(root, self._state(state), apart=self._apart)
         except (OSError, TarError) as error:
             raise OpeningRefusedError("fixture_mismatch", "a state of the workspace is not kept") from error
 

@@ -68,6 +68,8 @@ def run(
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
+            channels=dict(world.channels) if world else {},
+            spilled=sum(step.spilled for step in world.state.steps) if world else 0,
             resumable=played.resumable,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )

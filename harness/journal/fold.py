@@ -30,6 +30,7 @@ from harness.schema.record import (
     Projection,
     Record,
     Resumed,
+    Spilled,
     Suspended,
     TurnCommitted,
     TurnOpened,
@@ -74,6 +75,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     | TurnOpened
     | InputDelivered
     | Projection
+    | Spilled
     | Compacted
     | Decided
     | Hooked
@@ -102,7 +104,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case InputDelivered() | Projection() | Compacted() | Decided() | Hooked() | BudgetStop():
+        case InputDelivered() | Projection() | Spilled() | Compacted() | Decided() | Hooked() | BudgetStop():
             return state
         case _:
             assert_never(payload)
@@ -183,6 +185,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         executed=payload.executed,
         refused=payload.refused,
         answer=payload.answer,
+        spilled=payload.spilled,
     )
     counts = state.counts
     if step.kind is not None and step.executed:

@@ -40,6 +40,7 @@ __all__ = [
     "Purpose",
     "Record",
     "Resumed",
+    "Spilled",
     "Suspended",
     "TurnCommitted",
     "TurnOpened",
@@ -142,6 +143,19 @@ class OpReceipt(Frozen):
     detail: str | None = None
 
 
+class Spilled(Frozen):
+    """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
+
+    ``content`` is the digest of the text with its paths as names, ``chars`` its length.
+    """
+
+    kind: Literal["spilled"] = "spilled"
+    operation: str
+    content: Digest
+    chars: int
+    refused: Literal["path_invalid", "exists", "unwritable"] | None = None
+
+
 class OpUnknown(Frozen):
     """It was started and nobody can tell what happened."""
 
@@ -212,7 +226,10 @@ class Classified(Frozen):
 
 
 class CallResulted(Frozen):
-    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer."""
+    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer.
+
+    ``spilled``: it is shown in part, and the whole of it is kept in the workspace.
+    """
 
     kind: Literal["call_result"] = "call_result"
     turn: int
@@ -223,6 +240,7 @@ class CallResulted(Frozen):
     executed: bool
     refused: str | None = None
     answer: Digest | None = None
+    spilled: bool = False
 
 
 class BudgetStop(Frozen):
@@ -283,6 +301,7 @@ Payload = Annotated[
     | OpParked
     | OpStarted
     | OpReceipt
+    | Spilled
     | OpUnknown
     | OpNotSent
     | Decided

@@ -9,6 +9,7 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
+from harness.schema.observation import Channel
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
@@ -86,6 +87,8 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
     made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr`` of what was run, ``result`` and
+    ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results were kept whole beside it.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -104,6 +107,8 @@ class RunLogEntry(Frozen):
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
+    channels: dict[str, Channel] = {}
+    spilled: int = 0
     resumable: bool = False
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "FileSpec",
     "LateValue",
     "LoadedScenario",
+    "ObserveSpec",
     "PolicySpec",
     "PrepareStep",
     "PromptSpec",
@@ -86,7 +87,8 @@ class CommandTool(Frozen):
 
     ``content`` and ``metadata`` name the files (``root/path``) whose reads have those roles; a read of any other file
     has the role ``other``. ``readable`` are roots that listings may name besides the working directory. ``clock`` is
-    what a question for the time is answered with (ISO 8601 with zone).
+    what a question for the time is answered with (ISO 8601 with zone). ``result_chars`` is how much of a result of
+    this tool is shown, in place of ``limits.tool_result_chars``.
     """
 
     about: str
@@ -96,6 +98,7 @@ class CommandTool(Frozen):
     content: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     metadata: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     readable: tuple[RootName, ...] = ()
+    result_chars: Annotated[int, Field(ge=256, le=1_048_576)] | None = None
 
 
 class PolicySpec(Frozen):
@@ -115,6 +118,17 @@ class StrictSpec(Frozen):
     unknown_tool: Strictness = "observe"
     policy: Strictness = "observe"
     arguments: Strictness = "observe"
+
+
+class ObserveSpec(Frozen):
+    """What becomes of a result that is too long to be shown whole.
+
+    ``spill`` keeps its full text in the workspace, outside of the roots, and offers the tool ``read_more``, which reads
+    on in it. With ``require_artifact`` an episode whose text cannot be kept ends (``failed/artifact_persist_failed``).
+    """
+
+    spill: bool = False
+    require_artifact: bool = False
 
 
 class BoundarySpec(Frozen):
@@ -146,6 +160,7 @@ class Scenario(Frozen):
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
+    observe: ObserveSpec = ObserveSpec()
     script: ScriptSet
 
     @property

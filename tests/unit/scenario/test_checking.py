@@ -123,6 +123,24 @@ WORLD_FAULTS = {
     ),
     "outcome of no status": ('"limit_exceeded/model_turns"', '"turns"', '"turns"', ["unknown outcome", "cancelled/…"]),
     "outcome close": ('"limit_exceeded/model_turns"', '"limit_exceeded/model_turn"', "model_turn", ["did you mean"]),
+    "kept where none is": (
+        "[call]",
+        "[observe]\nrequire_artifact = true\n[call]",
+        "require_artifact",
+        ["observe.require_artifact", "none is kept", "spill = true beside it"],
+    ),
+    "tool that reads on": (
+        "[call]",
+        '[tool.read_more]\nabout = ""\nargument = "x"\ngrammar = "loopx-0.4"\n[observe]\nspill = true\n[call]',
+        "[tool.read_more]",
+        ["tool.read_more", "reads on in kept results", "another name"],
+    ),
+    "kind that reads on": (
+        "[end]",
+        '[[kind]]\nname = "read_more"\nword = "x"\nfatal = "y"\n[observe]\nspill = true\n[end]',
+        'name = "read_more"',
+        ["name", "the kind of the calls that read on", "another name"],
+    ),
     "two tools": (
         "[call]",
         '[tool.other]\nabout = ""\nargument = "x"\ngrammar = "loopx-0.4"\n[call]',
