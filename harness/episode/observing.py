@@ -51,9 +51,10 @@ def observe(world: World, hand: CallInHand) -> CallStop | None:
     seen = hand.observation
     if seen is None or not seen.ran:
         return None
-    for name, channel in (("stdout", seen.stdout), ("stderr", seen.stderr)):
-        if channel is not None:
-            world.report(name, channel)
+    if seen.stdout is not None:
+        world.report("stdout", seen.stdout)
+    if seen.stderr is not None:
+        world.report("stderr", seen.stderr)
     text, room = Measured(seen.text, world.placeholders.spans(seen.text)), result_room(world, hand)
     if not exceeds(text, seen.sections, room):
         hand.shown = seen.text

@@ -20,7 +20,7 @@ from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
-from harness.schema.observation import Channel
+from harness.schema.observation import Channel, ChannelName
 from harness.schema.process import Completed
 from harness.schema.record import OpReceipt, Payload
 from harness.schema.recording import Drift
@@ -66,7 +66,7 @@ class World:
     attempts: list[AttemptRow] = field(default_factory=list)
     durable: DurableEpisode | None = None
     flags: list[str] = field(default_factory=list)
-    channels: dict[str, Channel] = field(default_factory=dict)
+    channels: dict[ChannelName, Channel] = field(default_factory=dict)
     problem: str | None = None
     value_calls: int = 0
     plane_calls: int = 0
@@ -104,7 +104,7 @@ class World:
         """Paths of the workspace that are no part of its state: what the harness itself keeps there."""
         return (FOLDER,) if self.scenario.observe.spill else ()
 
-    def report(self, name: str, channel: Channel) -> None:
+    def report(self, name: ChannelName, channel: Channel) -> None:
         """Add what went through a bounded channel, for the run log."""
         before = self.channels.get(name)
         self.channels[name] = channel if before is None else before.joined(channel)

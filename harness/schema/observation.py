@@ -7,7 +7,11 @@ from typing import Literal
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.command import TargetRole
 
-__all__ = ["Channel", "Observation", "ReadObservation"]
+__all__ = ["Channel", "ChannelName", "Observation", "ReadObservation"]
+
+
+#: What is bounded: the streams of what was run, results and errors as they are shown, requests as they are sent.
+ChannelName = Literal["stdout", "stderr", "result", "error", "context"]
 
 
 class Channel(Frozen):

@@ -9,7 +9,7 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
-from harness.schema.observation import Channel
+from harness.schema.observation import Channel, ChannelName
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
@@ -107,7 +107,7 @@ class RunLogEntry(Frozen):
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
-    channels: dict[str, Channel] = {}
+    channels: dict[ChannelName, Channel] = {}
     spilled: int = 0
     resumable: bool = False
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from toy import Answer, Played, ReplyActor, Stage, answer, called, completed, said
@@ -75,9 +76,10 @@ class Driving:
         says: Answer = writes,
         options: EpisodeOptions | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        expects: Literal["any", "new", "begun"] = "any",
     ) -> Played:
         """Open the episode and run it to its end."""
-        place = DurablePlace(self.folder, next(self._tokens), sync=False)
+        place = DurablePlace(self.folder, next(self._tokens), sync=False, expects=expects)
         return self.stage.play(
             actor=self.provider.actor() if actor is None else actor,
             says=says,

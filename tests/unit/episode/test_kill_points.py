@@ -11,12 +11,13 @@ from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
 from toy import ReplyActor, Stage, answer, called, said
 
+from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile
 from harness.ports import TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
-from harness.schema.record import CallResulted, InputDelivered, OpReceipt, OpStarted
+from harness.schema.record import CallResulted, Closed, InputDelivered, OpReceipt, OpStarted, OpUnknown, Record
 from harness.schema.run import EpisodeOptions
 from harness.workspace import Workspace
 
@@ -395,9 +396,6 @@ def test_a_link_where_a_lock_or_the_journal_belongs_is_refused(driving: Driving,
 def test_a_full_disk_at_the_start_of_a_call_runs_no_tool(
     driving: Driving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from harness.errors import StorageError
-    from harness.schema.record import Record
-
     marks = Marks(tmp_path / "marks", dies=0)
     write = JournalFile.write
 
@@ -412,3 +410,28 @@ def test_a_full_disk_at_the_start_of_a_call_runs_no_tool(
     assert (played.receipt.outcome.name, marks.count) == ("failed/storage_error", 0)
     again = driving.drive(says=marks)
     assert (again.ending, marks.count) == (SATISFIED, 1)
+
+
+@case(223)
+def test_what_must_have_been_begun_is_not_made_anew(driving: Driving) -> None:
+    played = driving.drive(expects="begun")
+    assert (played.receipt.outcome.name, played.receipt.verdict) == ("rejected/not_found", "not_judged")
+    assert not driving.folder.exists()
+
+
+@case(224)
+def test_what_must_be_new_leaves_a_journal_that_is_there(driving: Driving, kill: Kill) -> None:
+    kill("turn_committed")
+    before = (driving.folder / "journal.jsonl").read_bytes()
+    assert driving.drive(expects="new").receipt.outcome.name == "rejected/key_conflict"
+    assert (driving.folder / "journal.jsonl").read_bytes() == before
+    assert driving.drive(expects="begun").ending == SATISFIED
+
+
+def test_what_was_cut_off_is_told_as_abandoned_before_the_end(driving: Driving) -> None:
+    def full(_: Workspace, __: tuple[str, ...]) -> Completed:
+        raise MachineError("the machine lacks something: processes")
+
+    assert driving.drive(says=full).receipt.verdict == "not_judged"
+    ends = [r.payload for r in driving.records() if isinstance(r.payload, OpUnknown | Closed)]
+    assert [one.kind for one in ends] == ["op_unknown", "closed"]
