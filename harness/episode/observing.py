@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from harness import gate
 from harness.episode.answer import result_code
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.reading_on import content_digest
 from harness.episode.world import World
 from harness.errors import OpeningRefusedError
 from harness.observation import (
@@ -21,7 +22,7 @@ from harness.observation import (
     exceeds,
     issue,
 )
-from harness.schema.base import Digest, digest_text
+from harness.schema.base import Digest
 from harness.schema.observation import Channel
 from harness.schema.outcome import Outcome
 from harness.schema.record import Spilled
@@ -99,25 +100,29 @@ def _notice(world: World, call: ToolCall) -> int | None:
 
 def _kept(world: World, hand: CallInHand, text: Measured) -> Refusal | None:
     """Keep the whole text; what came of it is recorded, for a driver that goes on cannot find it out again."""
-    content, told = _content(world, text), world.journal.ahead
+    content, told = content_digest(world, text.text), world.journal.ahead
     known = told if isinstance(told, Spilled) and told.operation == hand.operation else None
     if known is not None and known.refused is not None:
         refused: Refusal | None = known.refused
     else:
-        data = text.text.encode("utf-8", "surrogatepass")
-        refused = ArtifactFolder(world.workspace.root).write(artifact_path("result", content), data)
+        refused = _write(world, artifact_path("result", content), content, text.text)
         if known is not None and refused is not None:
             raise OpeningRefusedError("fixture_mismatch", "a text that was kept in the workspace cannot be kept again")
     world.record(Spilled(operation=hand.operation, content=content, chars=text.length, refused=refused))
     return refused
 
 
-def _content(world: World, text: Measured) -> Digest:
-    return digest_text(world.placeholders.hide(text.text))
+def _write(world: World, path: str, content: Digest, text: str) -> Refusal | None:
+    folder = ArtifactFolder(world.workspace.root)
+    refused = folder.write(path, text.encode("utf-8", "surrogatepass"))
+    before = folder.read(path) if refused == "exists" else None
+    if before is not None and content_digest(world, before.decode("utf-8", "replace")) == content:
+        return None  # an answer that differs in volatile places only is there
+    return refused
 
 
 def _note(world: World, text: Measured) -> Callable[[int], str]:
-    content = _content(world, text)
+    content = content_digest(world, text.text)
     path = artifact_path("result", content)
 
     def note(offset: int) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from harness.episode.hands import CallInHand
+from harness.episode.values import json_object
 from harness.episode.world import World
 from harness.observation import PATH_MAX, ArtifactFolder, CursorFault, Measured, Room, issue, resolve
-from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.finding import Proposal
 from harness.schema.observation import Observation
+from harness.schema.pointer import without
 from harness.schema.record import Classified
 from harness.schema.tool import READ_MORE, ToolSpec
 
-__all__ = ["READ_MORE_SPEC", "classify_reading_on", "read_on"]
+__all__ = ["READ_MORE_SPEC", "classify_reading_on", "content_digest", "read_on"]
 
 READ_MORE_SPEC = ToolSpec(
     name=READ_MORE,
@@ -32,6 +34,15 @@ _FAULTS: dict[CursorFault, str] = {
     "cursor_path_mismatch": "the cursor was given for another path",
     "cursor_offset_invalid": "the cursor points nowhere in the text",
 }
+
+
+def content_digest(world: World, text: str) -> Digest:
+    """What a kept text is named by: the same for two answers that differ only in what the scenario calls volatile."""
+    spec = world.scenario.call
+    answer = json_object(text.encode("utf-8", "surrogatepass")) if spec is not None and spec.volatile else None
+    if spec is None or answer is None:
+        return digest_text(world.placeholders.hide(text))
+    return digest_json(world.placeholders.hide_json(without(answer, spec.volatile)))
 
 
 def classify_reading_on(world: World, hand: CallInHand) -> None:
@@ -60,7 +71,7 @@ def read_on(world: World, hand: CallInHand, room: Room) -> Observation:
     data = ArtifactFolder(world.workspace.root).read(path)
     text = "" if data is None else data.decode("utf-8", "replace")
     measured = Measured(text, world.placeholders.spans(text))
-    content = None if data is None else digest_text(world.placeholders.hide(text))
+    content = None if data is None else content_digest(world, text)
     found = resolve(cursor, path, content, measured.length)
     if content is None or not isinstance(found, int):
         fault = "stale_cursor" if isinstance(found, int) else found
@@ -76,7 +87,5 @@ def read_on(world: World, hand: CallInHand, room: Room) -> Observation:
     widest = len(mark(found)) + len(str(measured.length))  # the next offset may have more digits than this one
     length = min(room.section, room.result) - widest
     start = measured.before(found)
-    end = measured.before(found + max(length, 1))
-    if end <= start:
-        end = measured.after(found + 1)
+    end = max(measured.before(found + max(length, 0)), measured.after(found + 1))
     return Observation(ran=True, ok=True, text=text[start:end] + mark(measured.offset(end)))

@@ -209,6 +209,25 @@ def test_the_tool_is_offered_only_where_texts_are_kept(stage: Stage) -> None:
     assert [step.result for step in played.receipt.steps] == ["unknown_tool"]
 
 
+def test_answers_that_differ_only_in_what_is_volatile_are_kept_under_one_name(stage: Stage) -> None:
+    """Else no recording of a plane that tells the time could be played again."""
+    stamps = iter(range(1_000, 2_000))
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        halves = {"a": "x" * 8_000, "stamp": next(stamps), "z": "x" * 8_000}
+        return completed(json.dumps({"target": "notes/a.json", **halves}))
+
+    def play() -> list[str]:
+        calls = [called("toy ask plane", id_="1"), called("toy ask plane", id_="2")]
+        actor = ReplyActor([said("", calls[0]), said("", calls[1]), said("Bye.")])
+        assert stage.play(actor=actor, says=says, change={**SPILL, "kind": _without_once()}).result.log.spilled == 2
+        return results(actor.requests[-1])
+
+    assert len({*play(), *play()}) == 1
+
+
 @case(154)
 @pytest.mark.parametrize("fault", ["stale_cursor", "cursor_path_mismatch", "cursor_offset_invalid"])
 def test_a_cursor_that_does_not_fit_is_told_and_the_run_goes_on(stage: Stage, fault: str) -> None:
@@ -308,6 +327,40 @@ def test_kept_texts_are_no_part_of_the_state_of_the_workspace(stage: Stage, tmp_
     undisturbed = Driving(stage, tmp_path / "undisturbed")
     assert undisturbed.drive(actor=Reader().actor, says=says_long, change=change).receipt == played.receipt
     assert played.receipt.boundary.changes == ()
+
+
+def test_a_state_that_is_put_back_leaves_kept_texts_where_they_are(stage: Stage, tmp_path: Path) -> None:
+    """The plane goes from one state to another and back, to a state that was saved before the text was kept."""
+    driving, shown = Driving(stage, tmp_path / "episode"), []
+
+    def toggles(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        file = workspace.roots["runtime"] / "log" / "state"
+        before = file.read_text() if file.exists() else ""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("b" if before == "a" else "a")
+        return completed(long_answer()) if not before else answer(workspace, args)
+
+    def reply(request: ModelRequest, context: TurnContext) -> Reply:
+        if context.turn < 4:
+            return said("", called("toy ask plane", id_=str(context.turn)))
+        if context.turn == 5:
+            shown.append(results(request)[-1])
+            return said("Bye.")
+        if not shown:
+            shown.append("killed")
+            raise Killed
+        pointer = _POINTER.search(results(request)[0])
+        assert pointer is not None
+        return said("", read_more(pointer[1], pointer[2]))
+
+    change: dict[str, JsonValue] = {**MANY, "kind": _without_once()}
+    with pytest.raises(Killed):
+        driving.drive(actor=ReplyActor([reply] * 9), says=toggles, change=change)
+    played = driving.drive(actor=ReplyActor([reply] * 9), says=toggles, change=change)
+    assert [step.result for step in played.receipt.steps] == ["succeeded"] * 4
+    assert "characters follow. Go on with the cursor" in shown[1]
 
 
 @pytest.mark.parametrize("kept", [True, False])

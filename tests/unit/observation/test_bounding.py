@@ -95,6 +95,11 @@ def test_an_accent_stays_with_its_letter_and_a_family_together() -> None:
     assert [text.after(offset) for offset in range(8)] == [0, 1, 3, 3, 4, 7, 7, 7]
 
 
+def test_a_chain_without_end_is_cut_somewhere() -> None:
+    text = Measured("a" + "\u0301" * 100)
+    assert (text.before(90), text.after(10)) == (58, 42)
+
+
 def test_a_span_is_never_cut() -> None:
     text = Measured("see /tmp/x/project/a", [(4, 18, 14)])
     assert text.length == 20
