@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from driving import Driving, Killed
+from driving import Driving, Killed, told
 from numbered import case
 from toy import ReplyActor, Stage, answer, called, completed, said
 
-from harness.journal import Journal
+from harness.journal import Journal, JournalFile
 from harness.observation import FOLDER
 from harness.ports import Executor, TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
-from harness.schema.record import CallResulted, OpReceipt, Spilled
+from harness.schema.record import CallResulted, OpReceipt, OpStarted, Record, Spilled
 from harness.schema.tool import ToolCall
 from harness.workspace import Workspace
 
@@ -54,7 +56,6 @@ class Reader:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.path = ""
         self.actor = ReplyActor([self.reply] * 40)
 
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
@@ -62,17 +63,16 @@ class Reader:
         if context.turn == 1:
             return said("", called("toy ask plane"))
         self.parts.append(results(request)[-1])
-        if context.turn == 2:
-            pointer = _POINTER.search(self.parts[0])
-            assert pointer is not None
-            self.path, cursor = pointer[1], pointer[2]
-        else:
+        pointer = _POINTER.search(results(request)[0])
+        assert pointer is not None
+        path, cursor = pointer[1], pointer[2]
+        if context.turn > 2:
             on = _ON.search(self.parts[-1])
             assert on is not None
             if on[1] is None:
                 return said("Done.")
             cursor = on[1]
-        return said("", read_more(self.path, cursor, f"more-{context.turn}"))
+        return said("", read_more(path, cursor, f"more-{context.turn}"))
 
 
 MANY: dict[str, JsonValue] = {**SPILL, "limits": {"model_turns": 40, "tool_calls": 40}}
@@ -175,7 +175,7 @@ def test_what_is_shown_is_the_same_wherever_it_happens(executor: Executor, tmp_p
         paths = [f"{workspace.roots['project']}/{number:06}" for number in range(3_000)]
         return completed(json.dumps({"target": "notes/a.json", "paths": paths}))
 
-    shown, told = [], []
+    shown, records = [], []
     for place in (tmp_path / "a", tmp_path / "another-and-much-longer-name-for-a-home-folder"):
         place.mkdir()
         journal, reader = Journal(), Reader()
@@ -184,9 +184,11 @@ def test_what_is_shown_is_the_same_wherever_it_happens(executor: Executor, tmp_p
         assert all(where in part for part in reader.parts[:1])
         shown.append([re.sub(rf"{re.escape(where)}/harness-\w{{8}}", "HERE", part) for part in reader.parts])
         payloads = [record.payload for record in journal.records]
-        told.append([one.model_copy(update={"spool": None}) if isinstance(one, OpReceipt) else one for one in payloads])
+        records.append(
+            [one.model_copy(update={"spool": None}) if isinstance(one, OpReceipt) else one for one in payloads]
+        )
     assert shown[0] == shown[1]
-    assert told[0] == told[1]
+    assert records[0] == records[1]
 
 
 def test_reading_on_gives_the_whole_text_and_is_harmless(stage: Stage) -> None:
@@ -361,6 +363,42 @@ def test_a_state_that_is_put_back_leaves_kept_texts_where_they_are(stage: Stage,
     played = driving.drive(actor=ReplyActor([reply] * 9), says=toggles, change=change)
     assert [step.result for step in played.receipt.steps] == ["succeeded"] * 4
     assert "characters follow. Go on with the cursor" in shown[1]
+
+
+def test_killed_at_any_record_it_shows_and_reads_on_the_same(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change: dict[str, JsonValue] = {**SPILL, "limits": {"model_turns": 3}}
+    write = JournalFile.write
+    undisturbed = Driving(stage, tmp_path / "undisturbed")
+    receipt = undisturbed.drive(actor=Reader().actor, says=says_long, change=change).receipt
+    assert [step.result for step in receipt.steps] == ["succeeded"] * 3
+    records = undisturbed.records()
+    looked_at = {"op_receipt", "spilled", "call_result"}
+    numbers = [number for number, record in enumerate(records, 1) if record.payload.kind in looked_at]
+    for number in numbers[numbers.index(_first(records, "spilled")) - 1 :]:
+        driving, count = Driving(stage, tmp_path / f"killed-{number}"), itertools.count(1)
+
+        def killing(self: JournalFile, record: Record, at: int = number, count: Iterator[int] = count) -> None:
+            write(self, record)
+            if next(count) == at:
+                raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(JournalFile, "write", killing)
+            with pytest.raises(Killed):
+                driving.drive(actor=Reader().actor, says=says_long, change=change)
+        assert driving.drive(actor=Reader().actor, says=says_long, change=change).receipt == receipt, number
+        assert told(driving) == told(undisturbed) or number_of_attempts(driving) > 1, number
+
+
+def _first(records: Sequence[Record], kind: str) -> int:
+    return next(number for number, record in enumerate(records, 1) if record.payload.kind == kind)
+
+
+def number_of_attempts(driving: Driving) -> int:
+    """How often the model call that was cut off was made."""
+    return max(record.payload.attempt for record in driving.records() if isinstance(record.payload, OpStarted))
 
 
 @pytest.mark.parametrize("kept", [True, False])
