@@ -155,6 +155,7 @@ def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
             stop = CallStop("cancelled_before_execution" if gone else "skipped_due_to_stop", "not run")
             answer_call(world, hand, stop)
         turn.results.append(stop)
+        world.values.shown.append(stop.text)
         batch.took(len(world.placeholders.hide(stop.text)))
         failed = stop.code != "succeeded"
         world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=stop.text, failed=failed))

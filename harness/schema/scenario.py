@@ -36,12 +36,15 @@ class LateValue(Frozen):
     """A value computed while the episode runs, resolved once, on first use; exactly one source.
 
     ``plane``: the arguments of a control-plane call; ``at`` points into its answer. ``prompt``: a regular expression
-    with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer.
+    with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer. ``shown``: a
+    regular expression with one group, searched in the results as they were shown, newest first; it is looked for anew
+    at each use, and is for scripts only.
     """
 
     plane: tuple[str, ...] | None = None
     prompt: str | None = None
     answer: KindName | None = None
+    shown: str | None = None
     at: Pointer | None = None
 
 

@@ -19,7 +19,8 @@ from harness.ports import Executor, TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
-from harness.schema.record import CallResulted, OpReceipt, OpStarted, Record, Spilled
+from harness.schema.record import CallResulted, Classified, OpReceipt, OpStarted, Record, Spilled
+from harness.schema.script import Action, ScriptCall
 from harness.schema.tool import ToolCall
 from harness.workspace import Workspace
 
@@ -202,6 +203,29 @@ def test_reading_on_gives_the_whole_text_and_is_harmless(stage: Stage) -> None:
     assert {step.tool for step in played.receipt.steps} == {"exec", "read_more"}
     assert played.receipt.boundary.changes == ()
     assert len(reader.actor.requests[0].tools) == 2
+
+
+def test_a_script_reads_on_with_what_it_was_shown(stage: Stage) -> None:
+    arguments: dict[str, JsonValue] = {"path": "{where}", "cursor": "{cursor}"}
+    reads = Action(calls=(ScriptCall(name="read_more", arguments=arguments),))
+    late: dict[str, JsonValue] = {
+        "where": {"shown": r"full text is in (tool-results/[^:]+):"},
+        "cursor": {"shown": r"with the cursor ([0-9a-f-]+)"},
+    }
+    says, journal = says_long, Journal()
+    played = stage.play(
+        ("toy ask plane", reads, reads, "cat notes/a.json"), says=says, change={**SPILL, "late": late}, journal=journal
+    )
+    assert played.ending == ("completed/scenario_satisfied", "pass", None)
+    assert played.kinds == ["ask", "read_more", "read_more", "read"]
+    digests = [record.payload.arguments for record in journal.records if isinstance(record.payload, Classified)]
+    assert digests[2] != digests[3]
+
+
+def test_a_script_that_was_shown_nothing_to_read_on_in_has_run_out(stage: Stage) -> None:
+    late: dict[str, JsonValue] = {"where": {"shown": r"full text is in (tool-results/[^:]+):"}}
+    played = stage.play(("toy ask plane", "cat {where}"), change={**SPILL, "late": late})
+    assert played.receipt.outcome.name == "failed/script_exhausted"
 
 
 def test_the_tool_is_offered_only_where_texts_are_kept(stage: Stage) -> None:

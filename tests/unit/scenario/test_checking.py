@@ -72,6 +72,18 @@ TEXT_FAULTS = {
         "ask_command",
         ["late.ask_command.at", "plane or answer only"],
     ),
+    "result in a prompt": (
+        "ask_command = { prompt = '(demo ask[^\\n]*)' }",
+        "ask_command = { shown = '(demo ask[^\\n]*)' }",
+        "system =",
+        ["prompt.system", "values from what was shown in script only"],
+    ),
+    "bad pattern in a result": (
+        "ask_command = { prompt = '(demo ask[^\\n]*)' }",
+        "ask_command = { shown = '(demo' }",
+        "ask_command =",
+        ["late.ask_command.shown", "no regular expression"],
+    ),
     "bad pattern": ("(demo ask[^\\n]*)", "(demo", "ask_command", ["late.ask_command.prompt", "no regular expression"]),
     "two groups": ("(demo ask[^\\n]*)", "(demo) (ask)", "ask_command", ["with 2 groups", "exactly one group"]),
     "unknown kind": ('answer = "ask"', 'answer = "asks"', "act_command", ["late.act_command.answer", "mean 'ask'"]),
