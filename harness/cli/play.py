@@ -3,68 +3,26 @@
 from __future__ import annotations
 
 import shlex
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from harness import recording, wiring
-from harness.cli.cast import Cast
+from harness import wiring
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
-from harness.cli.interrupt import stoppable
+from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
-from harness.cli.progress import progress
-from harness.cli.resuming import Asked, keep, resumed
+from harness.cli.remaining import play_remaining
+from harness.cli.resuming import keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.ports import Reporter
-from harness.receipt import RunStore, line, read_run
+from harness.receipt import RunStore, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
-from harness.suite import SuiteEnd, conclude, is_stale, run_suite
+from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
+from harness.suite import SuiteEnd, conclude, is_stale
 
 __all__ = ["Order", "play"]
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
-
-    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that.
-    """
-
-    options: EpisodeOptions
-    reporters: tuple[Reporter, ...]
-    form: str
-    jobs_at_once: int
-    out: Path | None
-    keep: Literal["failed", "judged", "all", "none"] = "failed"
-    tolerate_stale: bool = False
-    playing: Cast = field(default_factory=Cast)
-    resume: Path | None = None
-    asked: Asked | None = None
-
-
-@dataclass(slots=True)
-class _InOrder:
-    """Prints receipts in plan order although episodes finish in another."""
-
-    waiting: dict[int, str] = field(default_factory=dict)
-    following: int = 0
-
-    def add(self, index: int, text: str) -> None:
-        self.waiting[index] = text
-        while self.following in self.waiting:
-            say(self.waiting.pop(self.following))
-            self.following += 1
-
-    def rest(self) -> None:
-        for index in sorted(self.waiting):
-            say(self.waiting.pop(index))
 
 
 def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) -> ExitCode:
@@ -84,6 +42,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         run_id=run_id,
         created_at=timestamp(clock) if before is None else before.manifest.created_at,
         tolerate_stale=order.tolerate_stale,
+        shard=order.shard,
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -93,7 +52,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
-            end = _episodes(settings, left, order, store)
+            end = play_remaining(settings, left, order, store)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
@@ -142,39 +101,6 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _episodes(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore
-) -> SuiteEnd:
-    """Play what is left of the plan: jobs with their places in it."""
-    stop, printed = threading.Event(), _InOrder()
-    jobs = [job for _, job in left]
-    kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
-    with (
-        wiring.Session(settings, kept, store.folder / "episodes") as session,
-        stoppable(stop, session.cancel),
-        # receipts that come line by line are progress enough, and a bar would break into them
-        progress(len(jobs), hidden=order.form == "jsonl") as advance,
-    ):
-
-        def done(index: int, result: EpisodeResult) -> None:
-            try:
-                store.add(left[index][0], result)
-                session.forget(jobs[index])
-                if order.form == "jsonl":
-                    printed.add(index, line(result.receipt))
-            except HarnessError:
-                session.cancel()
-                raise
-            advance(result)
-
-        try:
-            end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
-        finally:
-            recording.prune(kept.folder)
-    printed.rest()
-    return end
-
-
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
@@ -205,6 +131,12 @@ def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, toler
     for crash in end.crashes:
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)
+    for provider, left_out in end.left_alone.items():
+        note(
+            f"harness: {provider} refused several episodes in a row (key or quota) and was left alone: {left_out} of "
+            f"{total} were not begun; put that right, and go on with: harness run --resume {shlex.quote(str(folder))}"
+        )
+        codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
         note(
             f"harness: interrupted; {len(view.receipts)} of {total} episodes are finished and kept in {folder}; "

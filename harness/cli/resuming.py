@@ -8,10 +8,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness import wiring
 from harness.cli.output import note
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError, UsageError
-from harness.receipt import Remainder, RunStore, read_run, remainder, set_aside
+from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.run import EpisodeJob, Manifest
@@ -29,6 +30,8 @@ class Asked(Frozen):
     actors: tuple[str, ...]
     sets: tuple[str, ...]
     trials: int
+    shard: str | None = None
+    retries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,15 @@ def keep(store: RunStore, asked: Asked) -> None:
 def asked_of(folder: Path, given: Asked | None) -> Asked:
     """What the run in ``folder`` was asked for; ``given`` is what the command says besides (None: nothing).
 
-    Raises UsageError where both are there, StoreError where the folder holds none.
+    Raises UsageError where both are there and for a run that was merged, StoreError where the folder holds none.
     """
     if given is not None:
         raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+    manifest = read_manifest(folder)
+    if manifest.merged:
+        raise UsageError(
+            f"{folder} is merged from {len(manifest.merged)} runs: go on with one of those, and merge them again"
+        )
     path = folder / ASKED
     try:
         return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
@@ -67,11 +75,19 @@ def resumed(folder: Path, jobs: Sequence[EpisodeJob], guard: SecretGuard) -> Res
 
     Raises StoreError or RedactionError.
     """
-    manifest = read_run(folder).manifest
-    left = remainder(folder, jobs)
+    manifest = read_manifest(folder)
+    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION)
     for change in left.changed:
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
     if left.superseded:
         set_aside(folder, left.superseded, guard)
-    note(f"harness: {len(jobs) - len(left.jobs)} of {len(jobs)} episodes are finished; {len(left.jobs)} are played now")
+    note(f"harness: {_told(left, len(jobs))}")
     return Resumed(manifest, left)
+
+
+def _told(left: Remainder, total: int) -> str:
+    """How much of a run is done, in one line."""
+    if not left.jobs:
+        return f"all {total} episodes are finished: nothing is left to play"
+    again = f", {left.failed} of them again, for their provider failed" if left.failed else ""
+    return f"{total - len(left.jobs)} of {total} episodes are finished; {len(left.jobs)} are played now{again}"

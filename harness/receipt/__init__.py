@@ -1,20 +1,25 @@
 """Receipts: their texts, the run folder that holds them, and reading it back."""
 
+from harness.receipt.attempts import ProviderFailure, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
-from harness.receipt.reading import read_run
+from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
 
 __all__ = [
     "Evidence",
     "ObservedChange",
+    "ProviderFailure",
     "Remainder",
     "RunStore",
     "build_receipt",
     "canonical",
     "digest",
+    "last_attempts",
     "line",
+    "provider_failure",
+    "read_manifest",
     "read_run",
     "remainder",
     "set_aside",

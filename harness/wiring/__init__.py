@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.wiring.ordinary_keys import refuse_ordinary_keys
     from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
     from harness.wiring.planes import plane_identity
+    from harness.wiring.providers import care
     from harness.wiring.recordings import (
         CLASSIFIER_VERSION,
         Keeping,
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "Strays",
     "actor_specs",
+    "care",
     "classifier",
     "interrupted",
     "keeping",
@@ -77,6 +79,7 @@ __getattr__ = on_first_use(
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "planes": "plane_identity",
+        "providers": "care",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
         "rerecording": "known_scrubber rerecord_spec",
