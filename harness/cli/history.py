@@ -38,7 +38,14 @@ def purge(runs: tuple[Path, ...]) -> ExitCode:
 
 history = LazyGroup(
     "history",
-    {"purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes.")},
+    {
+        "merge": ("harness.cli.merging", "merge_runs", "Put the shards of one plan together."),
+        "purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes."),
+    },
     text="Work with what earlier runs left.",
-    epilog="\b\nExample:\n  harness history purge reports/RUN-ID",
+    epilog="""\b
+Examples:
+  harness history merge shards/1 shards/2 --out nightly
+  harness history purge reports/RUN-ID
+""",
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness import wiring
-from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
+from harness.cli.conclusion import of_receipts, of_suite
+from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
@@ -16,13 +16,12 @@ from harness.cli.remaining import play_remaining
 from harness.cli.resuming import keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.receipt import RunStore, read_run
+from harness.receipt import RunStore, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
-from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["Order", "play"]
+__all__ = ["play"]
 
 
 def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) -> ExitCode:
@@ -58,7 +57,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
+    done = len(last_attempts(view.receipts))
+    return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, done, len(jobs), folder)})
 
 
 def _begun(
@@ -114,33 +114,3 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
     elif order.form == "json":
         receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
         say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)
-
-
-def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, tolerate_stale: bool) -> ExitCode:
-    different = sum(entry.shadow_differences for entry in view.log)
-    if different:
-        note(f"harness: {different} warm calls of the control plane differ from cold ones; use --executor cold")
-    stale = [receipt for receipt in view.receipts if is_stale(receipt)]
-    codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
-    if different:
-        codes.add(ExitCode.BUG)
-    if stale and not tolerate_stale:
-        codes.add(ExitCode.DRIFT)
-    elif stale:
-        note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
-    for crash in end.crashes:
-        note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
-        codes.add(ExitCode.BUG)
-    for provider, left_out in end.left_alone.items():
-        note(
-            f"harness: {provider} refused several episodes in a row (key or quota) and was left alone: {left_out} of "
-            f"{total} were not begun; put that right, and go on with: harness run --resume {shlex.quote(str(folder))}"
-        )
-        codes.add(ExitCode.NOT_JUDGED)
-    if end.stopped:
-        note(
-            f"harness: interrupted; {len(view.receipts)} of {total} episodes are finished and kept in {folder}; "
-            f"go on with: harness run --resume {shlex.quote(str(folder))}"
-        )
-        codes.add(ExitCode.INTERRUPTED)
-    return gravest(codes)

@@ -3,12 +3,14 @@
 from harness.receipt.attempts import ProviderFailure, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.merging import Merged, merge
 from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
 
 __all__ = [
     "Evidence",
+    "Merged",
     "ObservedChange",
     "ProviderFailure",
     "Remainder",
@@ -18,6 +20,7 @@ __all__ = [
     "digest",
     "last_attempts",
     "line",
+    "merge",
     "provider_failure",
     "read_manifest",
     "read_run",

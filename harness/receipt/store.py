@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -278,7 +279,10 @@ def _claim(folder: Path) -> None:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:
-        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
+        raise StoreError(
+            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
+            f"harness run --resume {shlex.quote(str(folder))}"
+        )
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
 
