@@ -1,4 +1,4 @@
-"""Ctrl-C once: finish what is in flight. Twice, SIGTERM, a closed terminal: stop now. Thrice: leave all lying."""
+"""Ctrl-C or SIGTERM once: finish what is in flight. Twice, or a closed terminal: stop now. Thrice: leave all lying."""
 
 from __future__ import annotations
 
@@ -13,25 +13,30 @@ from harness.cli.exit_codes import ExitCode
 
 __all__ = ["stoppable"]
 
+_FINISHING = b"harness: finishing what is in flight, starting nothing new; press Ctrl-C again to stop now\n"
+_STOPPING = b"harness: stopping now; what is not finished is neither passed nor failed\n"
+
 
 @contextlib.contextmanager
 def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[None]:
-    """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, or any but SIGINT, calls ``cancel`` too.
+    """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, and SIGHUP at once, calls ``cancel`` too.
 
-    ``cancel`` must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the
-    process at once: the next start removes what it left.
+    Each says at once what happens. ``cancel`` must end the episodes in flight soon, so that their workspaces are
+    removed. A further signal ends the process at once: the next start removes what it left.
     """
-    answers = iter((_announce, cancel))
+    answers = iter((_FINISHING, _STOPPING))
 
     def heed(number: int, frame: FrameType | None) -> None:
         del frame
         stop.set()
         answer = next(answers, None)
-        if answer is _announce and number != signal.SIGINT:
+        if answer is _FINISHING and number == signal.SIGHUP:
             answer = next(answers)
         if answer is None:
             os._exit(ExitCode.INTERRUPTED)
-        answer()
+        _say(answer)
+        if answer is _STOPPING:
+            cancel()
 
     before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
@@ -41,7 +46,7 @@ def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[Non
             signal.signal(number, handler)
 
 
-def _announce() -> None:
+def _say(line: bytes) -> None:
     # Not print: a handler may interrupt a buffered write, which cannot be entered twice.
     with contextlib.suppress(OSError):
-        os.write(2, b"harness: finishing what is in flight; press Ctrl-C again to stop now\n")
+        os.write(2, line)
