@@ -56,6 +56,13 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @executor_option("How the control plane is run; receipts are the same.")
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @suite_options
+@click.option(
+    "--cut-off-calls",
+    type=click.Choice(["repeat", "stop"]),
+    default="repeat",
+    show_default=True,
+    help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
+)
 @click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
 @click.option(
     "--shadow",
@@ -100,6 +107,7 @@ def run(
     reports: tuple[str, ...],
     executor: str,
     at_once: int | None,
+    cut_off_calls: str,
     keep_workspace: bool,
     shadow: int,
     yes_spend: bool,
@@ -115,7 +123,10 @@ def run(
     """
     settings = wiring.settings()
     options = EpisodeOptions(
-        executor="cold" if executor == "cold" else "warm", shadow_every=shadow, keep_workspace=keep_workspace
+        executor="cold" if executor == "cold" else "warm",
+        shadow_every=shadow,
+        keep_workspace=keep_workspace,
+        cut_off_calls="stop" if cut_off_calls == "stop" else "repeat",
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
     scale = Scale.of(context)
