@@ -10,9 +10,10 @@ import click
 
 from harness import wiring
 from harness.cli.cast import Cast, cast
+from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
-from harness.cli.options import executor_option, format_option
+from harness.cli.options import format_option
 from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
 from harness.cli.play import play
@@ -53,25 +54,9 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 )
 @format_option("What is printed; jsonl is one receipt a line, in plan order.")
 @click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
-@executor_option("How the control plane is run; receipts are the same.")
+@episode_options
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @suite_options
-@click.option(
-    "--cut-off-calls",
-    type=click.Choice(["repeat", "stop"]),
-    default="repeat",
-    show_default=True,
-    help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
-)
-@click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
-@click.option(
-    "--shadow",
-    type=click.IntRange(min=0),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Repeat every Nth warm call cold and compare; 0 for none.",
-)
 @click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
 @click.option(
     "--keep",
@@ -105,11 +90,7 @@ def run(
     out: Path | None,
     form: str,
     reports: tuple[str, ...],
-    executor: str,
     at_once: int | None,
-    cut_off_calls: str,
-    keep_workspace: bool,
-    shadow: int,
     yes_spend: bool,
     keep: str,
     stale: str,
@@ -122,12 +103,7 @@ def run(
     exit code only says whether every episode left a receipt that is judged.
     """
     settings = wiring.settings()
-    options = EpisodeOptions(
-        executor="cold" if executor == "cold" else "warm",
-        shadow_every=shadow,
-        keep_workspace=keep_workspace,
-        cut_off_calls="stop" if cut_off_calls == "stop" else "repeat",
-    )
+    options = options_of(context)
     reporters = chosen_reporters(wiring.reporters(), reports)
     scale = Scale.of(context)
     asked = Asked(

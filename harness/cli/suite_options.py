@@ -10,6 +10,7 @@ import click
 
 from harness import suite, wiring
 from harness.cli.folder import planned
+from harness.cli.grouped import keep, kept
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
 
@@ -17,8 +18,6 @@ __all__ = ["Scale", "part_of", "suite_options"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-_PLACE: Final = __name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,13 @@ class Scale:
     @classmethod
     def of(cls, context: click.Context) -> Scale:
         """That of a command whose options were read."""
-        return cls(**context.meta[_PLACE])
+        retries, limits, refusals, shard = (kept(context, name) for name in ("retries", "limits", "refusals", "shard"))
+        return cls(
+            retries=retries if isinstance(retries, int) else None,
+            limits=tuple(map(str, limits)) if isinstance(limits, tuple) else (),
+            refusals=refusals if isinstance(refusals, int) else suite.REFUSALS,
+            shard=shard if isinstance(shard, str) else None,
+        )
 
     def care(self, settings: wiring.Settings, retries: int | None) -> suite.Care:
         """How providers are spared, with ``harness.toml``; ``retries`` are what the run was begun with, if it was told.
@@ -64,16 +69,12 @@ def suite_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
     return verb
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    context.meta.setdefault(_PLACE, {})[parameter.name] = value
-
-
 _OPTIONS: Final = (
     click.option(
         "--retries",
         type=click.IntRange(0, 10),
         expose_value=False,
-        callback=_keep,
+        callback=keep,
         help=f"Further attempts where a provider's outage left nothing to judge.  [default: {suite.RETRIES}]",
     ),
     click.option(
@@ -82,7 +83,7 @@ _OPTIONS: Final = (
         multiple=True,
         metavar="NAME=N",
         expose_value=False,
-        callback=_keep,
+        callback=keep,
         help="Episodes of one provider at a time; repeatable.  [default: as --jobs]",
     ),
     click.option(
@@ -91,14 +92,14 @@ _OPTIONS: Final = (
         default=suite.REFUSALS,
         show_default=True,
         expose_value=False,
-        callback=_keep,
+        callback=keep,
         help="Refusals in a row (key, quota) after which a provider is left alone; 0 for never.",
     ),
     click.option(
         "--shard",
         metavar="I/N",
         expose_value=False,
-        callback=_keep,
+        callback=keep,
         help="Play one of N equal parts of the plan; harness history merge puts them together.",
     ),
 )
