@@ -38,6 +38,7 @@ class _Results:
     def again(self, index: int, result: EpisodeResult) -> None:
         """One after which the episode is tried again."""
         self._keep(index, result, last=False)
+        self.advance.again(result)
 
     def _keep(self, index: int, result: EpisodeResult, *, last: bool) -> None:
         place, job = self.left[index]
