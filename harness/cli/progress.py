@@ -18,12 +18,9 @@ __all__ = ["Progressing", "progress"]
 
 #: Seconds between two lines where there is no terminal; what is faster says nothing.
 EVERY_S = 30.0
-#: From this width on, the bar tells what was played last too.
+#: From this width on there is a bar, and what was played last is told too.
 _WIDE = 110
-#: Below this width there is no bar.
-_NARROW = 60
-#: Columns of the bar, on a wide terminal and on another one.
-_BAR_WIDE, _BAR = 30, 12
+_BAR = 30
 #: Columns of the two clocks and of what lies between all columns.
 _CLOCKS = 7 + 4 + 7 + 6
 
@@ -75,10 +72,11 @@ class _Bar(_Counting):
 
     def _show(self, what: str, *, done: int) -> None:
         columns = self._bar.console.width
-        last = harmless(what) if columns >= _WIDE else ""
+        wide = columns >= _WIDE
+        last = harmless(what) if wide else ""
         counted = 2 * len(str(self.standing.total or 0)) + 1
         told = ", ".join(filter(None, (self.standing.counts, self.standing.spent)))
-        room = columns - (_BAR_WIDE if columns >= _WIDE else _BAR) - counted - len(last) - _CLOCKS
+        room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS
         if len(told) > room:
             # rich would cut every column, the numbers too
             told = f"{told[: max(room - 1, 0)]}…"
@@ -113,12 +111,12 @@ def progress(total: int | None, *, hidden: bool = False) -> Iterator[Progressing
 
 def _columns(console: Console) -> Progress:
     """One line, whatever the width."""
-    wide, narrow = console.width >= _WIDE, console.width < _NARROW
+    wide = console.width >= _WIDE
     return Progress(
-        *(() if narrow else (BarColumn(bar_width=_BAR_WIDE if wide else _BAR),)),
+        *((BarColumn(bar_width=_BAR),) if wide else ()),
         MofNCompleteColumn(),
         TextColumn("{task.fields[told]}", markup=False),
-        *(() if narrow else (TimeElapsedColumn(),)),
+        TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
         *((TextColumn("{task.description}", markup=False),) if wide else ()),

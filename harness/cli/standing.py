@@ -59,7 +59,7 @@ class Standing:
         """What live models took; nothing where none was asked. Calls whose usage nobody knows are never zero."""
         if not self.tokens and not self.unknown:
             return ""
-        more = f" + {self.unknown} calls of unknown usage" if self.unknown else ""
+        more = f" and {self.unknown} calls unknown" if self.unknown else ""
         return f"{self.tokens:,} tokens{more}"
 
     def left_s(self, elapsed_s: float) -> float | None:

@@ -40,7 +40,7 @@ def test_tokens_are_summed_and_what_nobody_knows_is_told_and_never_zero(result: 
     assert standing.spent == "1,234 tokens"
     standing.tried(paid(result("not_judged"), None))
     standing.over(paid(result("pass"), Usage()))
-    assert standing.spent == "1,234 tokens + 2 calls of unknown usage"
+    assert standing.spent == "1,234 tokens and 2 calls unknown"
 
 
 def test_a_recording_costs_nothing_and_a_call_that_never_left_neither(result: Result) -> None:
