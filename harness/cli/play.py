@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from harness import wiring
@@ -13,13 +14,13 @@ from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.resuming import keep, resumed
+from harness.cli.resuming import Resumed, keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
-from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
+from harness.schema.run import EpisodeJob, Manifest, RunView
 
 __all__ = ["play"]
 
@@ -32,7 +33,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
-    before = None if order.resume is None else resumed(order.resume, jobs, guard)
+    before = None if order.resume is None else resumed(order.resume, jobs)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(
@@ -46,8 +47,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
-    finished = None if before is None else before.left.finished
-    with _begun(folder, manifest, guard, sync=sync, finished=finished) as store:
+    with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
@@ -62,15 +62,20 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
 
 
 def _begun(
+    settings: wiring.Settings,
     folder: Path,
     manifest: Manifest,
     guard: SecretGuard,
     *,
     sync: bool,
-    finished: Sequence[tuple[int, EpisodeResult]] | None,
+    before: Resumed | None,
 ) -> RunStore:
+    """The folder of a new run, or of one that is gone on with."""
     try:
-        return RunStore(folder, manifest, guard, sync=sync, finished=finished)
+        if before is None:
+            return RunStore(folder, manifest, guard, sync=sync)
+        aside = partial(before.set_aside, settings, guard)
+        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside)
     except RedactionError:
         raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.schema.run import EpisodeJob, Manifest
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 
 ASKED = "asked.json"
+#: Recordings of what was set aside.
+ASIDE = "superseded"
 _LARGEST_BYTES = 1_048_576
 
 
@@ -38,8 +41,19 @@ class Asked(Frozen):
 class Resumed:
     """A run that is gone on with: its manifest as it was, and what is left of the plan."""
 
+    folder: Path
     manifest: Manifest
     left: Remainder = field(repr=False)
+
+    def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
+        """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
+        if not self.left.superseded:
+            return
+        set_aside(self.folder, self.left.superseded, guard)
+        for result in self.left.superseded:
+            path = wiring.kept_recording(settings, self.folder, result.receipt)
+            if path is not None and result.receipt.actor.kind == "live":
+                _move(path, self.folder / ASIDE / result.receipt.scenario)
 
 
 def keep(store: RunStore, asked: Asked) -> None:
@@ -70,19 +84,24 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob], guard: SecretGuard) -> Resumed:
-    """Hold what is finished against the plan; what answers another question now is told and set aside.
-
-    Raises StoreError or RedactionError.
-    """
+def resumed(folder: Path, jobs: Sequence[EpisodeJob]) -> Resumed:
+    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError."""
     manifest = read_manifest(folder)
     left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION)
     for change in left.changed:
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
-    if left.superseded:
-        set_aside(folder, left.superseded, guard)
     note(f"harness: {_told(left, len(jobs))}")
-    return Resumed(manifest, left)
+    return Resumed(folder, manifest, left)
+
+
+def _move(path: Path, into: Path) -> None:
+    """A recording gives up its place to the one that is made now; earlier ones that did so stay."""
+    try:
+        into.mkdir(parents=True, exist_ok=True, mode=0o700)
+        number = next(number for number in itertools.count(1) if not (into / f"{number}-{path.name}").exists())
+        path.rename(into / f"{number}-{path.name}")
+    except OSError as error:
+        raise StoreError(f"{into}: cannot be written: {error.strerror or type(error).__name__}") from error
 
 
 def _told(left: Remainder, total: int) -> str:

@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -65,13 +65,18 @@ class RunStore:
         *,
         sync: bool = True,
         finished: Sequence[tuple[int, EpisodeResult]] | None = None,
+        aside: Callable[[], None] | None = None,
     ) -> None:
-        """``finished``, with their places in the plan, make it go on with the run that is in the folder."""
+        """``finished``, with their places in the plan, make it go on with the run that is in the folder.
+
+        ``aside`` is called when the folder is locked and before what else is in it is left out.
+        """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], _Kept] = {}
         self._size = 0
         self._private: list[Path] = []
+        self._is_new = finished is None
         self._part = self._folder = -1
         text = _pretty(manifest)
         guard.check(text, MANIFEST)
@@ -82,6 +87,8 @@ class RunStore:
             _claim(folder)
         self._folder = _sole(folder)
         try:
+            if aside is not None:
+                aside()
             self._part = self._begin() if finished is None else self._go_on(finished)
             _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
         except BaseException:
@@ -173,10 +180,10 @@ class RunStore:
     def discard(self) -> bool:
         """Take a run back that kept no episode: its files go, and the folders that were made for it.
 
-        Returns whether it did; where an episode is kept nothing is touched.
+        Returns whether it did; where an episode is kept, or an older run is gone on with, nothing is touched.
         """
         with self._lock:
-            if self._kept:
+            if self._kept or not self._is_new:
                 return False
             for path in (self.folder / PART, self.folder / MANIFEST, *self._private):
                 with suppress(OSError):

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from harness.errors import PlaneMissingError
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
@@ -199,6 +200,27 @@ def test_of_a_complete_run_nothing_is_left_to_play(harness: Harness, world: Worl
     code, _, err = harness("run", "--resume", "out")
     assert (code, err) == (0, "harness: all 2 episodes are finished: nothing is left to play\n")
     assert (world.jobs, Path("out/receipts.jsonl").read_bytes()) == ([], before)
+
+
+def test_a_run_without_a_finished_episode_that_is_refused_again_can_still_be_gone_on_with(
+    harness: Harness, world: World
+) -> None:
+    def stopped(job: EpisodeJob) -> EpisodeResult:
+        os.kill(os.getpid(), signal.SIGINT)
+        result = world.result(job)
+        outcome = Outcome(status="cancelled", reason="cancellation_requested")
+        return result.model_copy(update={"receipt": result.receipt.model_copy(update={"outcome": outcome})})
+
+    def refused(job: EpisodeJob) -> EpisodeResult:
+        raise PlaneMissingError(job.plane.ref, "home")
+
+    world.episode = stopped
+    assert harness("run", "-n", "1", "--out", "out")[0] == 130
+    world.episode = refused
+    assert harness("run", "--resume", "out")[0] == 4
+    world.episode = None
+    assert harness("run", "--resume", "out")[0] == 0
+    assert len(read_run(Path("out")).receipts) == 2
 
 
 def test_a_folder_with_a_run_says_how_to_go_on_with_it(harness: Harness, world: World) -> None:
