@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from harness import wiring
 from harness.cli.conclusion import of_receipts
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import summary
-from harness.cli.output import colored, say, width
+from harness.cli.output import colored, note, say, width
 from harness.clock import SystemClock, new_run_id
 from harness.errors import StoreError, UsageError
-from harness.receipt import RunStore, merge, read_run
+from harness.receipt import RunStore, merge, read_run, verify_run
+from harness.wiring.indexing import note_run
 
 __all__ = ["merge_runs"]
 
@@ -45,6 +47,8 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
     if twice is not None:
         raise UsageError(f"{twice} is given twice")
     settings = wiring.settings()
+    for run in runs:
+        _refuse_changed(run)
     merged = merge({str(run): read_run(run) for run in runs}, run_id=new_run_id(SystemClock().now()))
     with RunStore(out, merged.manifest, wiring.secret_guard(settings, [])) as store:
         for place, result in merged.results:
@@ -55,9 +59,18 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         reporters = wiring.reporters().values()
         for reporter in reporters:
             store.write_report(reporter.filename, reporter.render(view))
+    problem = note_run(out, settings.cwd / "reports")
+    if problem is not None:
+        note(f"harness: {problem}")
     written = [reporter.filename for reporter in reporters]
     say(summary(view, width=width(), color=colored(settings.environ), folder=out, written=written))
     return gravest(of_receipts(view, len(view.manifest.plan)))
+
+
+def _refuse_changed(run: Path) -> None:
+    flaw = next(iter(verify_run(run).flaws), None)
+    if flaw is not None:
+        raise StoreError(f"{run / flaw.told}; it was changed after it ended: harness verify {shlex.quote(str(run))}")
 
 
 def _copy_recordings(runs: tuple[Path, ...], out: Path) -> None:

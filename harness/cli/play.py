@@ -21,6 +21,7 @@ from harness.receipt import RunStore, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, Manifest, RunView
+from harness.wiring.indexing import note_run
 
 __all__ = ["play"]
 
@@ -56,6 +57,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
+    problem = note_run(folder, settings.cwd / "reports")
+    if problem is not None:
+        note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, done, len(jobs), folder)})

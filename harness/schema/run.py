@@ -169,7 +169,8 @@ class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
-    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here.
+    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. Of a run
+    that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -190,6 +191,8 @@ class Manifest(Frozen):
     stale: Literal["fail", "warn"] = "fail"
     shard: Shard | None = None
     merged: tuple[str, ...] = ()
+    log: Digest | None = None
+    seal: Digest | None = None
 
 
 class RunView(Frozen):

@@ -131,6 +131,18 @@ def test_what_is_not_the_whole_plan_is_one_line_and_leaves_nothing(
     assert not Path("merged").exists()
 
 
+def test_a_shard_that_was_changed_after_it_ended_is_refused(harness: Harness, world: World) -> None:
+    del world
+    for number in (1, 2):
+        harness("run", "--shard", f"{number}/2", "--out", f"{number}")
+    log = Path("2/run.jsonl")
+    log.write_text(log.read_text("utf-8").replace('"seconds":0.5', '"seconds":9.5'), "utf-8")
+    code, _, err = harness("history", "merge", "1", "2", "--out", "merged")
+    assert (code, err.count("\n")) == (4, 1)
+    assert err.startswith("harness: 2/run.jsonl: ")
+    assert err.endswith("it was changed after it ended: harness verify 2\n")
+
+
 def test_a_shard_that_was_interrupted_is_named_gone_on_with_and_then_merged(harness: Harness, world: World) -> None:
     harness("run", "--trials", "4", "--out", "whole")
     harness("run", "--trials", "4", "--shard", "2/2", "--out", "2")
