@@ -168,5 +168,6 @@ def test_an_outage_is_tried_again_and_both_conversations_are_kept(line: CommandL
         "openai-compatible--toy-1-a2.jsonl",
         "openai-compatible--toy-1.jsonl",
     ]
+    assert not (line.folder / "out/episodes").exists()
     shown = line.run("show", f"{line.folder}/out/2", "--transcript")
     assert shown.returncode == 0, shown.stderr

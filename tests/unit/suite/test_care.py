@@ -68,6 +68,19 @@ def test_a_provider_gets_no_more_episodes_at_once_than_it_may_and_others_go_on(m
     assert (most, end) == ({"slow": 1, "fast": 2}, SuiteEnd(6, (), stopped=False))
 
 
+def test_episodes_start_in_the_order_of_the_plan_whoever_answers_them(make_live: Live, passed: Played) -> None:
+    started: list[tuple[str | None, int]] = []
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        started.append((job.actor.identity.provider, job.trial))
+        return passed(job)
+
+    order = [("a", 1), ("b", 1), ("b", 2), ("a", 2), ("c", 1), ("a", 3)]
+    run([make_live(trial, name) for name, trial in order], episode, Care())
+
+    assert started == order
+
+
 def test_scripts_and_recordings_are_bounded_by_no_provider(
     make_job: Callable[[int], EpisodeJob], passed: Played
 ) -> None:
