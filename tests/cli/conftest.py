@@ -130,6 +130,9 @@ class MadeUpSession:
     def forget(self, job: EpisodeJob) -> None:
         """Nothing of it is kept on disk."""
 
+    def shut_down(self) -> None:
+        """Nothing of it outlives the process."""
+
     def run(self, job: EpisodeJob) -> EpisodeResult:
         self.world.jobs.append(job)
         return self.world.result(job) if self.world.episode is None else self.world.episode(job)
@@ -155,7 +158,7 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
-    monkeypatch.setattr(wiring, "Session", lambda *_: MadeUpSession(made))
+    monkeypatch.setattr(wiring, "Session", lambda *_, **__: MadeUpSession(made))
     monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))
     monkeypatch.setattr(wiring, "scenarios", lambda *_: {name: tmp_path / f"{name}.toml" for name in made.names})
     monkeypatch.setattr(wiring, "plane_identity", plane_identity)
