@@ -18,11 +18,14 @@ _STOPPING = b"harness: stopping now; what is not finished is neither passed nor 
 
 
 @contextlib.contextmanager
-def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[None]:
+def stoppable(
+    stop: threading.Event, cancel: Callable[[], None], shut_down: Callable[[], None] | None = None
+) -> Iterator[None]:
     """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, and SIGHUP at once, calls ``cancel`` too.
 
-    Each says at once what happens. ``cancel`` must end the episodes in flight soon, so that their workspaces are
-    removed. A further signal ends the process at once: the next start removes what it left.
+    Each says at once what happens. Where the process itself is to end (any signal but SIGINT), ``shut_down`` is called
+    in the place of ``cancel``. Both must end the episodes in flight soon, so that their workspaces are removed. A
+    further signal ends the process at once: the next start removes what it left.
     """
     answers = iter((_FINISHING, _STOPPING))
 
@@ -36,7 +39,7 @@ def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[Non
             os._exit(ExitCode.INTERRUPTED)
         _say(answer)
         if answer is _STOPPING:
-            cancel()
+            (cancel if shut_down is None or number == signal.SIGINT else shut_down)()
 
     before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

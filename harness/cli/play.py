@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from harness import wiring
+from harness.cli.answers import tell_waiting
 from harness.cli.conclusion import of_receipts, of_suite
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
@@ -52,11 +53,12 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
-            end = play_remaining(settings, left, order, store)
+            end = play_remaining(settings, left, order, store, guard)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
+    tell_waiting(view, folder)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from harness import recording, wiring
 from harness.cli.in_order import InOrder
@@ -12,7 +13,8 @@ from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
 from harness.cli.progress import Progressing, progress
 from harness.errors import HarnessError
-from harness.receipt import RunStore, line
+from harness.receipt import RunStore, keep_late, keep_output, line
+from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite import SuiteEnd, run_suite
 
@@ -44,7 +46,8 @@ class _Results:
         place, job = self.left[index]
         try:
             self.store.add(place, result)
-            self.session.forget(job.model_copy(update={"attempt": result.receipt.attempt}))
+            if not result.log.resumable:
+                self.session.forget(job.model_copy(update={"attempt": result.receipt.attempt}))
             if self.line_by_line:
                 self.printed.add(index, line(result.receipt), last=last)
         except HarnessError:
@@ -53,16 +56,18 @@ class _Results:
 
 
 def play_remaining(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore
+    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
 ) -> SuiteEnd:
     """Play jobs, given with their places in the plan. Raises InputError and StoreError."""
     stop = threading.Event()
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
+    outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
+    late_row = partial(keep_late, store.folder)
     line_by_line = order.form == "jsonl"
     with (
-        wiring.Session(settings, kept, store.folder / "episodes") as session,
-        stoppable(stop, session.cancel),
+        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late_row) as session,
+        stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line) as advance,
     ):

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from harness import wiring
+from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import Cast, cast
+from harness.cli.decisions import decide_option, take_decisions
 from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
@@ -79,6 +81,8 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="RUN",
     help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
 )
+@answer_option
+@decide_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -96,6 +100,8 @@ def run(
     stale: str,
     dry_run: bool,
     resume: Path | None,
+    answers: tuple[str, ...],
+    decisions: tuple[str, ...],
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -131,6 +137,8 @@ def run(
         care=scale.care(settings, asked.retries),
         shard=shard,
     )
+    give_answers(resume, answers)
+    take_decisions(resume, decisions)
     return play(settings, jobs, order)
 
 

@@ -3,8 +3,10 @@
 from harness.receipt.attempts import ProviderFailure, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.late import keep_late
 from harness.receipt.locking import sole
 from harness.receipt.merging import Merged, merge
+from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
@@ -22,6 +24,8 @@ __all__ = [
     "build_receipt",
     "canonical",
     "digest",
+    "keep_late",
+    "keep_output",
     "last_attempts",
     "line",
     "merge",

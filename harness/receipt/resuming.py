@@ -27,8 +27,8 @@ class Remainder:
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
     places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
-    ``failed`` counts the latter. ``superseded`` fit no place any more, and ``changed`` names what is different about
-    each of them.
+    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no
+    place any more, and ``changed`` names what is different about each of them.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -53,6 +53,8 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         if place is None or receipt.classifier_version != classifier_version:
             superseded.append(result)
             continue
+        if result.log.resumable:
+            continue  # it waits where it is kept, and is gone on with there
         finished.append((place, result))
         if place not in last or last[place].receipt.attempt < receipt.attempt:
             last[place] = result

@@ -137,6 +137,9 @@ class MadeUpSession:
     def cancel(self) -> None:
         self.world.cancelled += 1
 
+    def shut_down(self) -> None:
+        self.cancel()
+
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
@@ -155,7 +158,7 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
-    monkeypatch.setattr(wiring, "Session", lambda *_: MadeUpSession(made))
+    monkeypatch.setattr(wiring, "Session", lambda *_, **__: MadeUpSession(made))
     monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))
     monkeypatch.setattr(wiring, "scenarios", lambda *_: {name: tmp_path / f"{name}.toml" for name in made.names})
     monkeypatch.setattr(wiring, "plane_identity", plane_identity)

@@ -18,11 +18,12 @@ PATIENCE_S = 20.0
 PROGRAM = """
 import sys, threading
 from harness.cli.interrupt import stoppable
-stop, cancelled = threading.Event(), threading.Event()
-with stoppable(stop, cancelled.set):
+stop, cancelled, over = threading.Event(), threading.Event(), threading.Event()
+with stoppable(stop, cancelled.set, over.set):
     print("ready", flush=True)
     for line in sys.stdin:
-        print("stop" if stop.is_set() else "go", "cancel" if cancelled.is_set() else "on", flush=True)
+        told = "cancel" if cancelled.is_set() else "over" if over.is_set() else "on"
+        print("stop" if stop.is_set() else "go", told, flush=True)
 """
 
 
@@ -86,13 +87,13 @@ def test_sigterm_is_as_ctrl_c(first: str, second: str) -> None:
         os.kill(process.pid, signal.Signals[first])
         assert _ask(process) == "stop on"
         os.kill(process.pid, signal.Signals[second])
-        assert _ask(process) == "stop cancel"
+        assert _ask(process) == ("stop cancel" if second == "SIGINT" else "stop over")
 
 
 def test_a_closed_terminal_stops_at_once() -> None:
     with _program() as process:
         os.kill(process.pid, signal.SIGHUP)
-        assert _ask(process) == "stop cancel"
+        assert _ask(process) == "stop over"
 
 
 def _environment(plane_home: Path, tmp_path: Path) -> dict[str, str]:
