@@ -21,11 +21,12 @@ _STOPPING = b"harness: stopping now; what is not finished is neither passed nor 
 def stoppable(
     stop: threading.Event, cancel: Callable[[], None], shut_down: Callable[[], None] | None = None
 ) -> Iterator[None]:
-    """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, and SIGHUP at once, calls ``cancel`` too.
+    """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second SIGINT, and any other signal at once, ends too.
 
-    Each says at once what happens. Where the process itself is to end (any signal but SIGINT), ``shut_down`` is called
-    in the place of ``cancel``. Both must end the episodes in flight soon, so that their workspaces are removed. A
-    further signal ends the process at once: the next start removes what it left.
+    Each says at once what happens. The second SIGINT calls ``cancel``. SIGTERM and SIGHUP say that the process itself
+    is to end: they call ``shut_down`` (where it is given, else ``cancel``), for whoever sends them soon does worse.
+    Both must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the process
+    at once: the next start removes what it left.
     """
     answers = iter((_FINISHING, _STOPPING))
 
@@ -33,7 +34,7 @@ def stoppable(
         del frame
         stop.set()
         answer = next(answers, None)
-        if answer is _FINISHING and number == signal.SIGHUP:
+        if answer is _FINISHING and number != signal.SIGINT:
             answer = next(answers)
         if answer is None:
             os._exit(ExitCode.INTERRUPTED)

@@ -62,11 +62,11 @@ def play_remaining(
     stop = threading.Event()
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
-    outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
-    late_row = partial(keep_late, store.folder)
     line_by_line = order.form == "jsonl"
+    outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
+    late = partial(keep_late, store.folder)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late_row) as session,
+        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late) as session,
         stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,

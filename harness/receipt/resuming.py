@@ -27,8 +27,8 @@ class Remainder:
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
     places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
-    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no
-    place any more, and ``changed`` names what is different about each of them.
+    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no place
+    any more, and ``changed`` names what is different about each of them.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
