@@ -46,11 +46,11 @@ class Progressing:
 class _Counting(Progressing):
     """Counts, and shows it where that is done at once."""
 
-    def __init__(self, total: int | None) -> None:
-        self.standing = Standing(total)
+    def __init__(self, total: int | None, *, verdicts: bool) -> None:
+        self.standing, self._verdicts = Standing(total), verdicts
 
     def __call__(self, result: EpisodeResult) -> None:
-        self.standing.over(result)
+        self.standing.over(result if self._verdicts else None)
         self._show(result.receipt.scenario, done=1)
 
     def again(self, result: EpisodeResult) -> None:
@@ -66,8 +66,8 @@ class _Counting(Progressing):
 
 
 class _Bar(_Counting):
-    def __init__(self, bar: Progress, total: int | None) -> None:
-        super().__init__(total)
+    def __init__(self, bar: Progress, total: int | None, *, verdicts: bool) -> None:
+        super().__init__(total, verdicts=verdicts)
         self._bar, self._task = bar, bar.add_task("", total=total, told="")
 
     def _show(self, what: str, *, done: int) -> None:
@@ -92,21 +92,22 @@ class _Bar(_Counting):
 
 
 @contextlib.contextmanager
-def progress(total: int | None, *, hidden: bool = False) -> Iterator[Progressing]:
+def progress(total: int | None, *, hidden: bool = False, verdicts: bool = False) -> Iterator[Progressing]:
     """Shows how far it is to whoever waits. ``hidden`` shows no bar on a terminal; a log has its lines all the same.
 
-    ``total`` is None where nobody knows yet how many there are.
+    ``total`` is None where nobody knows yet how many there are. ``verdicts`` are told where they are news: scripts that
+    must fail are none.
     """
     if sys.stderr is None or (hidden and sys.stderr.isatty()):
         yield Progressing()
         return
     if not sys.stderr.isatty():
-        with _lines(total, EVERY_S) as count:
+        with _lines(_Counting(total, verdicts=verdicts), EVERY_S) as count:
             yield count
         return
     console = Console(stderr=True)
     with _columns(console) as bar:
-        yield _Bar(bar, total)
+        yield _Bar(bar, total, verdicts=verdicts)
 
 
 def _columns(console: Console) -> Progress:
@@ -126,9 +127,8 @@ def _columns(console: Console) -> Progress:
 
 
 @contextlib.contextmanager
-def _lines(total: int | None, every_s: float) -> Iterator[Progressing]:
+def _lines(counting: _Counting, every_s: float) -> Iterator[Progressing]:
     """A line every ``every_s`` seconds, from a thread of its own: an episode may take longer than that."""
-    counting = _Counting(total)
     over = threading.Event()
 
     def tell() -> None:

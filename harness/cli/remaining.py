@@ -69,7 +69,7 @@ def play_remaining(
         wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late) as session,
         stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
-        progress(len(jobs), hidden=line_by_line) as advance,
+        progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
     ):
         results = _Results(left, store, session, advance, line_by_line)
         try:

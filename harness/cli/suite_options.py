@@ -13,6 +13,7 @@ from harness.cli.folder import planned
 from harness.cli.grouped import keep, kept
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
+from harness.wiring.providers import care
 
 __all__ = ["Scale", "part_of", "suite_options"]
 
@@ -46,7 +47,7 @@ class Scale:
         Raises UsageError or ConfigError.
         """
         told = next((one for one in (self.retries, retries) if one is not None), suite.RETRIES)
-        return wiring.care(settings, self.limits, retries=told, refusals=self.refusals)
+        return care(settings, self.limits, retries=told, refusals=self.refusals)
 
 
 def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[EpisodeJob, ...], Shard | None]:

@@ -140,6 +140,9 @@ class MadeUpSession:
     def cancel(self) -> None:
         self.world.cancelled += 1
 
+    def shut_down(self) -> None:
+        self.cancel()
+
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:

@@ -35,7 +35,7 @@ def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(
 ) -> None:
     told, enough = told_lines(monkeypatch, 2)
     monkeypatch.setattr(subject, "EVERY_S", 0.001)
-    with progress(7) as advance:
+    with progress(7, verdicts=True) as advance:
         advance(result("fail"))
         advance.again(result("not_judged"))
         for _ in range(2):  # a line that was begun before may come once more
@@ -53,6 +53,17 @@ def test_where_nobody_knows_how_many_there_are_only_the_finished_are_told(monkey
     with progress(None):
         assert enough.wait(10)
     assert told[0].startswith("harness: 0 episodes finished after ")
+
+
+def test_verdicts_that_are_no_news_are_not_told(monkeypatch: pytest.MonkeyPatch, result: Result) -> None:
+    told, enough = told_lines(monkeypatch, 2)
+    monkeypatch.setattr(subject, "EVERY_S", 0.001)
+    with progress(7) as advance:
+        advance(result("fail"))
+        for _ in range(2):  # a line that was begun before may come once more
+            enough.clear()
+            assert enough.wait(10)
+    assert re.fullmatch(r"harness: 1 of 7 episodes finished after \d+ s; about \d+ s left", told[-1])
 
 
 def test_what_hides_its_bar_still_tells_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +119,7 @@ def test_a_bar_is_one_line_whatever_the_width_and_tells_how_it_stands(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress(1234) as advance:
+    with progress(1234, verdicts=True) as advance:
         for verdict in ("pass", "fail", "not_judged", "pending"):
             advance(result(verdict))
         advance.again(result("not_judged"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness import wiring
 from harness.suite import Care
+from harness.wiring.providers import care
 
 
 def test_the_command_line_goes_over_the_file(tmp_path: Path) -> None:
@@ -13,6 +14,6 @@ def test_the_command_line_goes_over_the_file(tmp_path: Path) -> None:
     (tmp_path / "harness.toml").write_text(text, "utf-8")
     place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
 
-    made = wiring.care(place, ("openai=5",), retries=1, refusals=4)
+    made = care(place, ("openai=5",), retries=1, refusals=4)
 
     assert made == Care(concurrency={"openai": 5, "openai-compatible": 2}, retries=1, refusals=4)
