@@ -8,8 +8,10 @@ from typing import Literal
 from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
 from harness.episode.endings import machine_ending, violation
+from harness.episode.erring import UNCERTAIN, ending_of, error_code
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.perform import perform
+from harness.episode.progress import end_loop
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
@@ -18,7 +20,7 @@ from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
 from harness.schema.pointer import without
-from harness.schema.record import Classified, OpReceipt, OpStarted
+from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
 from harness.schema.recording import PlaneAnswer
 from harness.schema.scenario import Strictness
 
@@ -122,12 +124,17 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _receipt(world: World, hand: CallInHand) -> CallStop | None:
-    """C14: the full result is kept before anyone renders or judges it."""
+    """C14: the full result is kept before anyone renders or judges it; it may say that nobody knows what it did."""
     seen = hand.observation
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
-    status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
-    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
+    hand.error = None if hand.kind is None else rules.typed_error(hand.kind, seen)
+    if hand.error is not None and hand.error.class_ == "uncertain":
+        world.record(OpUnknown(operation=hand.operation, attempt=1, detail=UNCERTAIN, spool=_kept(world, hand)))
+    else:
+        ok = seen.ok and hand.error is None
+        status: Literal["succeeded", "failed"] = "succeeded" if ok else "failed"
+        world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return None
@@ -177,6 +184,14 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
     return None
 
 
+def _class_of_error(world: World, hand: CallInHand) -> CallStop | None:
+    """C17: a recoverable error is shown; after a terminal or an uncertain one nothing can come."""
+    code, seen = error_code(hand), hand.observation
+    if code is None or seen is None:
+        return None
+    return CallStop(code, shown_text(seen, limit=world.scenario.limits.tool_result_chars), ending_of(hand))
+
+
 #: The specification's order; a test compares the names with its list.
 CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C1", _still_running),
@@ -190,6 +205,7 @@ CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C13", _bounded),
     ("C14", _receipt),
     ("C16", _classify_result),
+    ("C17", _class_of_error),
 )
 
 
@@ -202,7 +218,7 @@ def run_one(world: World, hand: CallInHand) -> CallStop:
             raise AssertionError(hand.operation)
         stop = _stop(world, seen)
     answer_call(world, hand, stop)
-    return stop
+    return end_loop(world, hand, stop)
 
 
 def _stop(world: World, seen: Observation, ending: Outcome | None = None) -> CallStop:
@@ -214,7 +230,7 @@ def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail:
     if stop is None:
         return None
     ending = Outcome(status="failed", reason=reason, detail=detail) if strictness == "fail" else None
-    return CallStop(stop.code, stop.text, ending)
+    return CallStop(stop.code, stop.text, ending, stop.source)
 
 
 def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:

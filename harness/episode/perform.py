@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 
+from harness.episode.erring import UNCERTAIN
 from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.world import World
@@ -80,7 +81,7 @@ def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) 
 def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observation | None:
     """What the call came to before the driver was killed; None where it is to be run now."""
     ahead = world.journal.ahead
-    if isinstance(ahead, OpUnknown) and ahead.operation == hand.operation:
+    if isinstance(ahead, OpUnknown) and ahead.operation == hand.operation and ahead.detail != UNCERTAIN:
         if ahead.detail in {"timeout", "interrupted"}:
             return _hung(world, hand, ahead.detail)
         if ahead.detail == "deadline":

@@ -10,6 +10,7 @@ from harness.episode.answer import answer_call
 from harness.episode.ask import ask
 from harness.episode.call import run_one
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
+from harness.episode.progress import compare_prose, no_progress
 from harness.episode.world import World
 from harness.schema.base import JsonValue, digest_json, digest_text
 from harness.schema.message import AssistantMessage, ModelRequest, ToolMessage
@@ -195,6 +196,7 @@ def _commit(world: World, turn: TurnInHand) -> None:
             said_text=bool((reply.text or "").strip()),
             calls=len(reply.calls),
             quirks=reply.quirks,
+            prose=turn.prose,
             fingerprint=world.latest.digest,
         )
     )
@@ -205,6 +207,7 @@ def _commit(world: World, turn: TurnInHand) -> None:
 TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
     ("T2", _deadline),
+    ("T4", no_progress),
     ("T5", _budget),
     ("T6", _open_turn),
     ("T10", _project),
@@ -217,6 +220,7 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T20", _no_call),
     ("T21", _preflight),
     ("T22", _run_calls),
+    ("T25", compare_prose),
 )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
+from harness.episode.erring import invoked
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
@@ -19,7 +21,7 @@ from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
-from harness.schema.record import OpReceipt, Payload
+from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow
 from harness.schema.scenario import CommandTool, Scenario
@@ -35,7 +37,8 @@ class World:
     """What the steps of a turn and a call work on.
 
     The journal is the only state of the episode; everything else here is a live handle, a text that the journal names
-    by digest, or a measurement for the run log.
+    by digest, or a measurement for the run log. ``streaks`` are those of the first
+    ``watched`` records.
     """
 
     parts: EpisodeParts
@@ -63,6 +66,8 @@ class World:
     durable: DurableEpisode | None = None
     flags: list[str] = field(default_factory=list)
     problem: str | None = None
+    streaks: Streaks = field(default_factory=Streaks)
+    watched: int = 0
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
@@ -87,12 +92,15 @@ class World:
         return self.scenario.tool.get(name)
 
     def invoke_plane(self, args: tuple[str, ...]) -> Completed:
-        """One control-plane call within what is left of the episode's time."""
+        """One control-plane call within what is left of the episode's time.
+
+        Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
+        """
         limits = self.scenario.limits
         timeout = max(min(limits.tool_call_s, self.bounds.left()), 0.001)
         started = self.parts.clock.monotonic()
         try:
-            return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
+            return invoked(self.plane, args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
         finally:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started
@@ -116,7 +124,7 @@ class World:
         Raises OpeningRefusedError where the journal tells of it and its result is not kept.
         """
         ahead = self.journal.ahead
-        if not isinstance(ahead, OpReceipt) or ahead.operation != operation or ahead.spool is None:
+        if not isinstance(ahead, OpReceipt | OpUnknown) or ahead.operation != operation or ahead.spool is None:
             return None
         try:
             kept: dict[str, JsonValue] = json.loads(self.spool.get(ahead.spool))

@@ -15,10 +15,14 @@ __all__ = ["check_problems"]
 
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Everything in ``[[check]]`` and in ``where`` of kinds that the schema alone cannot see."""
+    """Everything in ``[[check]]`` and in ``where`` of kinds and their errors that the schema alone cannot see."""
     for index, kind in enumerate(scenario.kind):
         for at, expectation in kind.where.items():
             yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
+        for number, rule in enumerate(kind.errors):
+            for at, expectation in rule.where.items():
+                place: KeyPath = ("kind", index, "errors", number, "where", at)
+                yield from _expectation(scenario, expectation, place, of_answer=False)
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
     for index in _shown_not_json(scenario):

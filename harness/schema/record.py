@@ -19,6 +19,7 @@ from harness.schema.tool import ResultCode
 __all__ = [
     "Acknowledged",
     "BudgetStop",
+    "CallMarks",
     "CallResulted",
     "Classified",
     "Closed",
@@ -143,12 +144,13 @@ class OpReceipt(Frozen):
 
 
 class OpUnknown(Frozen):
-    """It was started and nobody can tell what happened."""
+    """It was started and nobody can tell what happened; ``spool`` names what it said, where it said anything."""
 
     kind: Literal["op_unknown"] = "op_unknown"
     operation: str
     attempt: int
     detail: str
+    spool: Digest | None = None
 
 
 class OpNotSent(Frozen):
@@ -211,8 +213,24 @@ class Classified(Frozen):
     arguments: Digest | None = None
 
 
+class CallMarks(Frozen):
+    """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
+
+    ``action``: tool, arguments and result. ``repeats``: tool, arguments and code of a typed recoverable error.
+    ``error``: the text of an untyped error with ids and numbers collapsed. Call ids are in none of them.
+    """
+
+    action: Digest
+    repeats: Digest | None = None
+    error: Digest | None = None
+
+
 class CallResulted(Frozen):
-    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer."""
+    """The one answer to one declared call.
+
+    ``answer`` is the digest of a control plane's stable answer; ``source`` says which rule refused the call;
+    ``marks`` are None where it was not answered by what it did.
+    """
 
     kind: Literal["call_result"] = "call_result"
     turn: int
@@ -223,6 +241,8 @@ class CallResulted(Frozen):
     executed: bool
     refused: str | None = None
     answer: Digest | None = None
+    source: str | None = None
+    marks: CallMarks | None = None
 
 
 class BudgetStop(Frozen):
@@ -233,7 +253,10 @@ class BudgetStop(Frozen):
 
 
 class TurnCommitted(Frozen):
-    """A turn is over: what it said, and the state of the world after it."""
+    """A turn is over: what it said, and the state of the world after it.
+
+    ``prose`` says of a long reply whether it is near-identical to the long one before it; None for any other reply.
+    """
 
     kind: Literal["turn_committed"] = "turn_committed"
     turn: int
@@ -241,6 +264,7 @@ class TurnCommitted(Frozen):
     said_text: bool
     calls: int
     quirks: tuple[Quirk, ...] = ()
+    prose: Literal["new", "alike"] | None = None
     fingerprint: Digest | None = None
 
 
