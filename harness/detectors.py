@@ -43,8 +43,9 @@ ERROR_CHARS: Final = 8_000
 _WORD, _CHANGING = re.compile(r"[\w-]+"), re.compile(r"[0-9]|\A[a-f]{8,}\Z", re.IGNORECASE)
 #: Errors of a service in front of a tool that waiting may cure: they say nothing about the actor.
 _TRANSIENT = re.compile(
-    r"rate.?limit|too many requests|\b(?:429|502|503|504)\b|time[ds]?[ -]?out|overloaded"
+    r"rate.?limit|too many requests|time[ds]?[ -]?out|overloaded"
     r"|temporar(?:y (?:failure|error)|ily unavailable)|service unavailable|try again"
+    r"|\b(?:https?(?:/[0-9.]+)?|status(?: code)?|code|error)\W{1,3}(?:429|502|503|504)\b"
     r"|connection (?:was )?(?:reset|refused|aborted|closed|lost)",
     re.IGNORECASE,
 )
