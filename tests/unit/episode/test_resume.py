@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypedDict, TypeVar, Unpack
 
 import pytest
+from numbered import case
 from toy import Answer, Played, ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode.durable import DurableEpisode, DurablePlace
@@ -21,7 +22,7 @@ from harness.ports import TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
-from harness.schema.record import OpReceipt, Payload, Record, Resumed
+from harness.schema.record import OpReceipt, Payload, Record, Resumed, TurnCommitted
 from harness.workspace import Workspace, save
 
 REPLIES = (
@@ -44,13 +45,14 @@ class Provider:
     """A live model that counts what it was asked; every answer was paid for."""
 
     asked: list[int] = field(default_factory=list)
+    replies: tuple[Reply, ...] = REPLIES
 
     def actor(self) -> ReplyActor:
         """A driver's handle on it."""
 
         def reply(request: ModelRequest, context: TurnContext) -> Reply:
             self.asked.append(context.turn)
-            return REPLIES[context.turn - 1]
+            return self.replies[context.turn - 1]
 
         return ReplyActor([reply] * 9)
 
@@ -168,6 +170,59 @@ def test_killed_at_any_write_it_ends_with_the_same_receipt(
         assert len(driving.provider.asked) - 3 <= ("duplicate_risk" in flags), place
         if "duplicate_risk" not in flags:
             assert told(driving) == told(undisturbed), place
+
+
+POLLS = tuple(said("", called("toy poll plane", id_=str(number))) for number in range(4))
+LOOPING: dict[str, JsonValue] = {
+    "kind": [
+        {"name": "poll", "call": ["poll plane"], "errors": [{"exit": 75, "class": "recoverable", "code": "busy"}]},
+        {"name": "ask", "call": ["ask plane"], "sets": "asked"},
+        {"name": "read", "read": "content", "needs": {"asked": "read_before_ask"}, "failed": "no", "sets": "done"},
+    ],
+    "check": [],
+    "call": {"allow": {"poll plane": []}},
+}
+
+
+def counting(made: list[tuple[str, ...]], exit_code: int) -> Answer:
+    """A plane that is polled in vain, and remembers its calls."""
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        made.append(args)
+        return answer(workspace, args) if args == ("greet",) else completed("{}", exit_code)
+
+    return says
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "turns", "ending"),
+    [
+        pytest.param(75, 3, ("failed/tool_loop_detected", "exec:busy:3"), marks=case(116)),
+        pytest.param(0, 3, ("failed/no_progress", "same_action"), marks=case(126)),
+        pytest.param(9, 2, ("failed/no_progress", "similar_error"), marks=case(126)),
+    ],
+)
+def test_a_streak_goes_on_where_a_killed_driver_left_it(
+    driving: Driving, monkeypatch: pytest.MonkeyPatch, exit_code: int, turns: int, ending: tuple[str, str]
+) -> None:
+    driving.provider.replies = POLLS
+    made: list[tuple[str, ...]] = []
+    write = JournalFile.write
+
+    def dies(self: JournalFile, record: Record) -> None:
+        write(self, record)
+        if isinstance(record.payload, TurnCommitted) and record.payload.turn == 2:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JournalFile, "write", dies)
+        with pytest.raises(Killed):
+            driving.drive(change=LOOPING, says=counting(made, exit_code))
+    assert driving.provider.asked == [1, 2]
+    played = driving.drive(change=LOOPING, says=counting(made, exit_code))
+    assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ending
+    assert driving.provider.asked == list(range(1, turns + 1))
+    assert made.count(("poll", "plane")) == turns
 
 
 @pytest.fixture
