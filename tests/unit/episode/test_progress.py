@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
+from driving import Driving, Killed, kill_when
 from numbered import case
 from toy import SCENARIO, Played, ReplyActor, Stage, answer, called, completed, said
 
 from harness.journal import Journal
+from harness.ports import TurnContext
 from harness.schema.base import JsonValue
-from harness.schema.message import Reply, ToolMessage
+from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
 from harness.schema.record import CallResulted, TurnCommitted
 from harness.schema.tool import ToolCall
@@ -271,3 +274,39 @@ def test_a_scenario_sets_a_threshold_or_turns_a_detector_off(
 def test_an_ending_of_the_scenario_comes_before_any_loop(stage: Stage) -> None:
     played, _ = play(stage, turns("toy ask plane", "toy ask plane"))
     assert ended(played) == ("failed/scenario_violation", "asked_twice")
+
+
+Loop = tuple[list[Completed], tuple[str, str]]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param(([busy()] * 3, LOOP), marks=case(116)),
+        pytest.param(([ok()] * 3, ("failed/no_progress", "same_action")), marks=case(126)),
+        pytest.param(([completed("no", 9)] * 2, ("failed/no_progress", "similar_error")), marks=case(126)),
+    ],
+    ids=lambda loop: str(loop[1][1]),
+)
+@pytest.mark.parametrize("at", ["op_started turn-2/call-1", "op_receipt turn-2/call-1", "op_planned last"])
+def test_a_streak_goes_on_where_a_killed_driver_left_it(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loop: Loop, at: str
+) -> None:
+    """A result that was taken over is observed once: neither lost nor counted twice."""
+    driving = Driving(stage, tmp_path / "episode")
+    results, ending = loop
+    kind, operation = at.split()
+    heard: list[int] = []
+    left = iter([*results, ok(7), ok(8)])
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        heard.append(context.turn)
+        return turns(*[POLL] * 9)[context.turn - 1]
+
+    with monkeypatch.context() as patch:
+        kill_when(patch, kind, operation=operation.replace("last", f"turn-{len(results)}/main"))
+        with pytest.raises(Killed):
+            driving.drive(actor=ReplyActor([reply] * 9), says=answering(left), change=polling(BUSY))
+    played = driving.drive(actor=ReplyActor([reply] * 9), says=answering(left), change=polling(BUSY))
+    assert ended(played) == ending
+    assert heard == list(range(1, len(results) + 1))
