@@ -13,7 +13,7 @@ from typing import Final
 
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.detectors import DetectorSpec, Stuck
-from harness.schema.record import CallMarks, CallResulted, InputDelivered, Payload, TurnCommitted, TurnOpened
+from harness.schema.record import CallMarks, CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
 from harness.schema.tool import ResultCode
 
 __all__ = [
@@ -51,6 +51,18 @@ _TRANSIENT = re.compile(
 )
 #: Answers that say nothing about what the actor did: it was not its turn, or the tool was too slow.
 _UNSAID: frozenset[ResultCode] = frozenset({"timeout"})
+#: Inputs that the loop itself gives: they are no word from outside.
+_OURS = ("nudge.",)
+#: How the operations of calls end by which an actor speaks about its own episode, which have no row of a tool.
+_CONTROL = "/control"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is remembered of one answer until its turn is over."""
+
+    code: ResultCode
+    marks: CallMarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +80,7 @@ class Streaks:
     error: frozenset[Digest] = frozenset()
     errors: int = 0
     prose: int = 0
-    open: tuple[CallResulted, ...] = ()
+    open: tuple[Seen, ...] = ()
 
 
 def streaks(payloads: Iterable[Payload]) -> Streaks:
@@ -83,11 +95,13 @@ def observe(known: Streaks, payload: Payload) -> Streaks:
     """The streaks after one more record; records that tell of no call, turn or input change nothing."""
     match payload:
         case InputDelivered():
-            return Streaks()
+            return known if payload.input.startswith(_OURS) else Streaks()
         case TurnOpened():
             return replace(known, open=())
         case CallResulted() if payload.marks is not None and payload.code not in _UNSAID:
             return _called(known, payload, payload.marks)
+        case OpReceipt() if payload.status == "failed" and payload.operation.endswith(_CONTROL):
+            return replace(known, open=(*known.open, _refused_control(payload)))
         case TurnCommitted():
             return _turned(known, payload)
         case _:
@@ -163,7 +177,13 @@ def _collapsed(word: re.Match[str]) -> str:
 def _called(known: Streaks, payload: CallResulted, marks: CallMarks) -> Streaks:
     key = marks.repeats
     count = 0 if key is None else known.repeats + 1 if key == known.repeated else 1
-    return replace(known, repeated=key, repeats=count, open=(*known.open, payload))
+    return replace(known, repeated=key, repeats=count, open=(*known.open, Seen(payload.code, marks)))
+
+
+def _refused_control(payload: OpReceipt) -> Seen:
+    """A refused claim is a failing call, known by why it was refused."""
+    why = digest_text(payload.detail or "")
+    return Seen("error_recoverable", CallMarks(action=why, error=why))
 
 
 def _turned(known: Streaks, payload: TurnCommitted) -> Streaks:
@@ -172,20 +192,19 @@ def _turned(known: Streaks, payload: TurnCommitted) -> Streaks:
     calls = known.open
     if not calls:
         return known
-    action = tuple(call.marks.action for call in calls if call.marks is not None)
+    action = tuple(call.marks.action for call in calls)
     known = replace(known, action=action, actions=known.actions + 1 if action == known.action else 1, open=())
     malformed = all(call.code == "parse_error" for call in calls)
     return _failed(replace(known, malformed=known.malformed + 1 if malformed else 0), calls)
 
 
-def _failed(known: Streaks, calls: tuple[CallResulted, ...]) -> Streaks:
+def _failed(known: Streaks, calls: tuple[Seen, ...]) -> Streaks:
     """Similar errors: a success resets, an error of another kind breaks the streak, one that waiting cures does not."""
     if any(call.code == "succeeded" for call in calls):
         return replace(known, error=frozenset(), errors=0)
-    told = [call.marks for call in calls if call.marks is not None]
-    error = frozenset(marks.error for marks in told if marks.error is not None)
+    error = frozenset(call.marks.error for call in calls if call.marks.error is not None)
     if error:
         return replace(known, error=error, errors=known.errors + 1 if error == known.error else 1)
-    if any(marks.repeats is not None for marks in told):
+    if any(call.marks.repeats is not None for call in calls):
         return replace(known, error=frozenset(), errors=0)
     return known

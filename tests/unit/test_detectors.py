@@ -10,7 +10,7 @@ from numbered import case
 from harness.detectors import Streaks, alike, error_digest, is_long, is_looping, repetition_key, streaks, stuck
 from harness.schema.base import JsonValue
 from harness.schema.detectors import DetectorSpec
-from harness.schema.record import CallMarks, CallResulted, InputDelivered, Payload, TurnCommitted, TurnOpened
+from harness.schema.record import CallMarks, CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
 from harness.schema.tool import ResultCode
 
 SPEC = DetectorSpec()
@@ -47,6 +47,25 @@ def test_a_message_from_outside_starts_every_streak_again() -> None:
     assert after(streaky, [MESSAGE]) == Streaks()
     assert stuck(after(turn(call("a")), turn(call("a")), turn(call("a"))), SPEC) == "same_action"
     assert stuck(after(turn(call("a")), turn(call("a")), [MESSAGE], turn(call("a"))), SPEC) is None
+
+
+def test_a_nudge_of_the_loop_is_no_message_from_outside() -> None:
+    nudge: list[Payload] = [InputDelivered(input="nudge.turn-1", digest="sha256:0")]
+    assert stuck(after(turn(failed("e")), nudge, turn(failed("e"))), SPEC) == "similar_error"
+
+
+@case(127)
+def test_a_refused_claim_is_a_failing_call_that_has_no_row() -> None:
+    def claimed(status: str, why: str | None) -> list[Payload]:
+        receipt = {"operation": "turn-1/control", "attempt": 1, "status": status, "detail": why}
+        opened, ended = turn()
+        return [opened, OpReceipt.model_validate(receipt), ended]
+
+    bad, other = claimed("failed", "unsupported_claim"), claimed("failed", "control_shape")
+    assert stuck(after(bad, bad), SPEC) == "similar_error"
+    assert stuck(after(bad, other, bad), SPEC) is None
+    assert stuck(after(bad, turn(call("a")), bad), SPEC) is None
+    assert after(bad, claimed("succeeded", None)) == after(bad, turn())
 
 
 def test_an_error_of_another_kind_breaks_a_streak_of_similar_ones() -> None:
