@@ -24,10 +24,15 @@ __all__ = [
     "Manifest",
     "PlannedEpisode",
     "ReceiptLink",
+    "RecoveryClass",
     "RunLogEntry",
     "RunView",
     "ScenarioSummary",
 ]
+
+
+#: What can be done with an episode: nothing more, answer it, go on with it, begin it again, find out what was done.
+RecoveryClass = Literal["complete", "suspended", "resume_eligible", "restart_required", "reconciliation_required"]
 
 
 class EpisodeOptions(Frozen):
@@ -86,6 +91,7 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
     made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    ``recovery_class`` says what can be done with the episode now, by its journal; None where that was not read.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -105,6 +111,7 @@ class RunLogEntry(Frozen):
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
     resumable: bool = False
+    recovery_class: RecoveryClass | None = None
 
 
 class EpisodeResult(Frozen):

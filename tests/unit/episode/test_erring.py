@@ -56,6 +56,7 @@ def test_after_an_uncertain_one_nobody_knows_what_was_done(stage: Stage) -> None
     assert (played.receipt.outcome.detail, played.receipt.cause) == ("exec", "control_plane")
     assert [step.result for step in played.receipt.steps] == ["effect_uncertain", "skipped_due_to_stop"]
     assert journal.state.operations["turn-1/call-1"].status == "unknown"
+    assert played.result.log.recovery_class == "reconciliation_required"
     assert not any(_is_receipt(record) for record in journal.records)
 
 
