@@ -24,7 +24,7 @@ LAYERS = (
     ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
-        *("detectors", "config", "environment", "recording", "transcript"),
+        *("detectors", "config", "environment", "recording", "transcript", "history"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),
