@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from harness.episode.hands import CallInHand
 from harness.errors import ControlPlaneError, HarnessError
-from harness.ports import ControlPlane
 from harness.schema.outcome import Outcome
-from harness.schema.process import Completed
 from harness.schema.tool import ResultCode
 
-__all__ = ["UNCERTAIN", "ending_of", "error_code", "invoked"]
+__all__ = ["UNCERTAIN", "ending_of", "error_code", "in_our_words"]
 
 #: What the journal says of an operation whose tool itself cannot tell what it did.
 UNCERTAIN = "uncertain"
 
 
-def invoked(plane: ControlPlane, args: Sequence[str], *, timeout_s: float, output_bytes: int) -> Completed:
-    """One call of a control plane. Raises HarnessError only: what else it raises is no answer of anybody.
+@contextmanager
+def in_our_words() -> Iterator[None]:
+    """Around a call of a control plane: it raises HarnessError only, for what else a plane raises is nobody's answer.
 
     Its text may hold anything, so none of it is kept (runner specification case 119).
     """
     try:
-        return plane.invoke(args, timeout_s=timeout_s, output_bytes=output_bytes)
+        yield
     except HarnessError:
         raise
     except Exception:  # noqa: BLE001  (a plane may be anybody's code, in this process)

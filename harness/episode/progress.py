@@ -53,7 +53,7 @@ def end_loop(world: World, hand: CallInHand, stop: CallStop) -> CallStop:
     streaks = _streaks(world)
     if stop.ending is not None or not detectors.is_looping(streaks, world.scenario.detectors):
         return stop
-    tool = hand.call.name if world.command_tool(hand.call.name) is not None else _UNDECLARED
+    tool = hand.call.name if hand.call.name in world.scenario.tool else _UNDECLARED
     detail = f"{tool}:{_code(hand, stop)}:{streaks.repeats}"
     return replace(stop, ending=Outcome(status="failed", reason="tool_loop_detected", detail=detail))
 
@@ -81,13 +81,13 @@ def _streaks(world: World) -> Streaks:
 
 
 def _key(world: World, hand: CallInHand, stop: CallStop) -> Digest:
-    tool = world.command_tool(hand.call.name)
+    tool = world.scenario.tool.get(hand.call.name)
     identity: JsonValue = world.plane.identity.model_dump(mode="json")
     refused = hand.observation.refused if hand.observation is not None else None
     return detectors.repetition_key(
         tool=hand.call.name,
         implementation=identity,
-        binding=None if tool is None else tool.grammar,
+        binding=None if tool is None else tool.model_dump(mode="json"),
         arguments=_arguments(world, hand),
         code=":".join((_code(hand, stop), stop.source or refused or "")),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
-from harness.episode.erring import invoked
+from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
@@ -100,7 +100,8 @@ class World:
         timeout = max(min(limits.tool_call_s, self.bounds.left()), 0.001)
         started = self.parts.clock.monotonic()
         try:
-            return invoked(self.plane, args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
+            with in_our_words():
+                return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
         finally:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started

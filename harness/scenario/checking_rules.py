@@ -54,8 +54,8 @@ def _errors(kind: KindSpec, path: KeyPath) -> Iterator[Problem]:
         place: KeyPath = (*path, "errors", number)
         if rule.exit is None and not rule.where:
             yield Problem(place, "this error is told by nothing", "exit, where or both")
-        if rule.where and not kind.is_call:
-            yield Problem((*place, "where"), f"{kind.name!r} is no call and has no answer", "exit")
+        if rule.where and kind.read is not None:
+            yield Problem((*place, "where"), f"{kind.name!r} is a read and has no answer", "exit")
         for before in kind.errors[:number]:
             if before.exit in {None, rule.exit} and before.where.items() <= rule.where.items():
                 yield Problem(place, f"never asked: the error {before.code!r} before it takes all of it")

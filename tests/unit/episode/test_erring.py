@@ -96,11 +96,12 @@ def test_what_a_plane_raises_is_kept_nowhere(stage: Stage) -> None:
     assert "canary" not in "".join(kept)
 
 
-def test_what_it_raises_before_the_prompt_is_its_fault_too(stage: Stage) -> None:
+@pytest.mark.parametrize("prepare", [[], [{"plane": ["init"]}]], ids=["value", "step"])
+def test_what_it_raises_before_the_prompt_is_its_fault_too(stage: Stage, prepare: JsonValue) -> None:
     def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
         raise KeyError("canary-4711")
 
-    played = stage.play(actor=ReplyActor([BATCH]), says=says)
+    played = stage.play(actor=ReplyActor([BATCH]), says=says, change={"workspace": {"prepare": prepare}})
     assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
     assert "canary" not in played.result.model_dump_json()
 

@@ -158,7 +158,7 @@ RULE_FAULTS = {
         'failed = "proof_failed"',
         'errors = [{ where = { "/a" = 1 }, class = "terminal", code = "x" }]',
         "errors",
-        ["kind[2].errors[0].where", "is no call and has no answer"],
+        ["kind[2].errors[0].where", "is a read and has no answer"],
     ),
     "errors of a fatal kind": (
         'fatal = "quit_early"',
