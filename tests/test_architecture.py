@@ -23,8 +23,8 @@ LAYERS = (
     ("errors", "schema"),
     ("ports", "redaction", "documents"),
     (
-        *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
-        *("detectors", "config", "environment", "recording", "transcript", "history"),
+        *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command", "rules", "receipt"),
+        *("provision", "detectors", "config", "environment", "recording", "transcript", "history"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),

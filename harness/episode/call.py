@@ -7,6 +7,7 @@ from typing import Literal
 
 from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
+from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
 from harness.episode.erring import UNCERTAIN, ending_of, error_code
 from harness.episode.hands import CallInHand, CallStop
@@ -16,6 +17,7 @@ from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
+from harness.schema.control import CONTROL_NAMES
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
@@ -79,7 +81,8 @@ def _decoded(world: World, hand: CallInHand) -> CallStop | None:
 
 def _declared(world: World, hand: CallInHand) -> CallStop | None:
     """C5: the name is declared and bound."""
-    stop = gate.check_declared(hand.call.name, world.tools)
+    tools = [tool for tool in world.tools if tool.name not in CONTROL_NAMES]  # beside other calls they are none
+    stop = gate.check_declared(hand.call.name, tools)
     return _gate(stop, world.scenario.strict.unknown_tool, "invalid_model_response", "undeclared")
 
 
@@ -206,6 +209,7 @@ CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C14", _receipt),
     ("C16", _classify_result),
     ("C17", _class_of_error),
+    ("C19", stop_at_tool),
 )
 
 

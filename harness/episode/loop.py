@@ -12,6 +12,7 @@ from harness.episode.latch import Bounds
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
+from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
     ControlPlaneError,
@@ -70,6 +71,7 @@ def run(
             recovery=tuple(world.flags) if world else (),
             resumable=played.resumable,
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
+            output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -117,7 +119,9 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
-    if durable is not None and outcome.status == "cancelled":
+    if durable is not None and outcome.reason in WAITS:
+        durable.suspend(parts.clock.now())
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason in WAITS):
         return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
     outcome = _looked_at(world, outcome) if world else outcome
     outcome = journal.close(outcome)

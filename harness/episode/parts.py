@@ -25,7 +25,8 @@ class EpisodeParts:
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
     system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
-    where it is kept on disk (None: in memory only).
+    where it is kept on disk (None: in memory only); ``keep_output`` keeps a large final text and says where, None
+    where it did not.
     """
 
     job: EpisodeJob
@@ -39,3 +40,4 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    keep_output: Callable[[bytes], str | None] | None = None

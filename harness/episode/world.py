@@ -23,7 +23,7 @@ from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
-from harness.schema.run import AttemptRow
+from harness.schema.run import AttemptRow, OutputRow
 from harness.schema.scenario import CommandTool, Scenario
 from harness.schema.tool import ToolSpec
 from harness.schema.trace import TraceStep
@@ -68,6 +68,7 @@ class World:
     problem: str | None = None
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
+    output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0

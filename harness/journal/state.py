@@ -52,7 +52,7 @@ class EpisodeState:
     ``model_turns`` are dispatched main operations (one provably not sent gives its turn back, one that is made again
     after a kill takes no second); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
-    run.
+    run; ``answers`` how often a person's answer was given to an actor that waited for one.
     """
 
     opened: Opened | None = None
@@ -70,6 +70,7 @@ class EpisodeState:
     usage: tuple[UsageRow, ...] = ()
     outcome: Outcome | None = None
     waiting: Outcome | None = None
+    answers: int = 0
     acknowledged: Digest | None = None
 
     @property

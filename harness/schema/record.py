@@ -17,6 +17,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.tool import ResultCode
 
 __all__ = [
+    "ANSWER",
     "Acknowledged",
     "BudgetStop",
     "CallMarks",
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 #: What an operation is for.
-Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "value"]
+Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
 
 
 class Opened(Frozen):
@@ -78,8 +79,16 @@ class TurnOpened(Frozen):
     turn: int
 
 
+#: How the name of an input begins that a person gave to an actor that waited for it.
+ANSWER = "answer."
+
+
 class InputDelivered(Frozen):
-    """A host or steering message is shown to the actor, once by id."""
+    """A text from outside is shown to the actor, once by its name ``input``.
+
+    ``prompt.system`` and ``prompt.user``, ``answer.turn-N`` to what the actor waited for in turn N, ``nudge.turn-N``
+    after a reply without a call; ``external.turn-N`` is a state of the workspace in which the task is done.
+    """
 
     kind: Literal["input_delivered"] = "input_delivered"
     input: str

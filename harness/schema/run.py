@@ -22,6 +22,7 @@ __all__ = [
     "EpisodeOptions",
     "EpisodeResult",
     "Manifest",
+    "OutputRow",
     "PlannedEpisode",
     "ReceiptLink",
     "RecoveryClass",
@@ -83,6 +84,17 @@ class AttemptRow(Frozen):
     http_status: int | None = None
 
 
+class OutputRow(Frozen):
+    """A final text that is too large to be told inline, with placeholders for the paths of the workspace.
+
+    Its UTF-8 length and its digest; ``kept`` is its place below the run's folder, None where it was not kept.
+    """
+
+    bytes: int
+    sha256: Digest
+    kept: str | None = None
+
+
 class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
@@ -90,7 +102,9 @@ class RunLogEntry(Frozen):
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
-    made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    made a call again that may have been paid for). A ``resumable`` one was cancelled, or waits
+    for a person, and is kept on disk as it was.
+    ``output`` tells of a final text that is an artifact.
     ``recovery_class`` says what can be done with the episode now, by its journal; None where that was not read.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
@@ -112,6 +126,7 @@ class RunLogEntry(Frozen):
     recovery: tuple[str, ...] = ()
     resumable: bool = False
     recovery_class: RecoveryClass | None = None
+    output: OutputRow | None = None
 
 
 class EpisodeResult(Frozen):

@@ -211,6 +211,7 @@ class Stage:
         spool: MemorySpool | None = None,
         witness: Witness | None = None,
         durable: DurablePlace | None = None,
+        keep_output: Callable[[bytes], str | None] | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -243,6 +244,7 @@ class Stage:
             temporary=self.temporary,
             witness=witness,
             durable=durable,
+            keep_output=keep_output,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

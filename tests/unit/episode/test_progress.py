@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -310,3 +311,36 @@ def test_a_streak_goes_on_where_a_killed_driver_left_it(
     played = driving.drive(actor=ReplyActor([reply] * 9), says=answering(left), change=polling(BUSY))
     assert ended(played) == ending
     assert heard == list(range(1, len(results) + 1))
+
+
+def claimed(number: int, **fields: JsonValue) -> Reply:
+    """A claim to be done, where nothing was done."""
+    claim = json.dumps({"summary": "It is done.", "completion": ["Ran the tests"], **fields})
+    arguments = json.loads(claim)
+    return said("", ToolCall(id=f"f{number}", name="finalize", arguments_raw=claim, arguments=arguments))
+
+
+@case(127)
+def test_a_claim_that_is_refused_again_for_the_same_reason_ends_the_next_turn(stage: Stage) -> None:
+    change: dict[str, JsonValue] = {**polling(), "control": {"offer": ["finalize"]}}
+    played, actor = play(stage, map(claimed, range(9)), change=change)
+    assert ended(played) == ("failed/no_progress", "similar_error")
+    assert len(actor.requests) == 2
+
+
+@case(126)
+def test_an_answer_of_a_person_starts_the_streaks_again(stage: Stage) -> None:
+    question = json.dumps({"code": "information_required", "text": "Which one?"})
+    ask = ToolCall(id="q", name="request_user_input", arguments_raw=question, arguments=json.loads(question))
+    control: JsonValue = {"offer": ["request_user_input"], "answers": ["The first one."]}
+    failing = turns("ls job-1", "ls job-2")
+    played, _ = play(stage, [failing[0], said("", ask), failing[1]], change={**polling(), "control": control})
+    assert ended(played) == GAVE_UP
+    assert ended(play(stage, failing, change=polling())[0]) == ("failed/no_progress", "similar_error")
+
+
+@case(125)
+def test_replies_without_a_call_are_compared_too(stage: Stage) -> None:
+    change: dict[str, JsonValue] = {**polling(), "control": {"no_call": "continue"}}
+    replies = [said(PROSE), said(PROSE, called("ls")), said(PROSE)]
+    assert ended(play(stage, replies, change=change)[0]) == ("failed/no_progress", "long_text")
