@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from harness import wiring
+from harness.cli.output import note
 from harness.errors import OpeningRefusedError, UsageError
 from harness.receipt import read_run
+from harness.schema.run import RunView
 
-__all__ = ["answer_option", "give_answers"]
+__all__ = ["answer_option", "give_answers", "tell_waiting"]
 
 answer_option = click.option(
     "--answer",
@@ -39,6 +42,16 @@ def give_answers(run: Path | None, answers: Sequence[str]) -> None:
             raise UsageError(f"--answer {number}: {error}") from None
         except OpeningRefusedError as error:
             raise UsageError(f"--answer {number}: the episode takes no answer: {error}") from None
+
+
+def tell_waiting(view: RunView, folder: Path) -> None:
+    """One line for each episode that waits for a person: which, and what to type."""
+    for number, (receipt, log) in enumerate(zip(view.receipts, view.log, strict=True), 1):
+        if log.resumable and receipt.outcome.reason in {"needs_user_input", "blocked"}:
+            note(
+                f"harness: episode {number} waits for a person ({receipt.outcome.detail}); answer with: "
+                f"harness run --resume {shlex.quote(str(folder))} --answer {number}=TEXT --yes-spend"
+            )
 
 
 def _parsed(answer: str) -> tuple[int, str]:

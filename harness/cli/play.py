@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness import recording, wiring
+from harness.cli.answers import tell_waiting
 from harness.cli.cast import Cast
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
@@ -22,7 +23,7 @@ from harness.cli.resuming import Asked, keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.ports import Reporter
-from harness.receipt import RunStore, keep_output, line, read_run
+from harness.receipt import RunStore, keep_late, keep_output, line, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
@@ -100,6 +101,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
+    tell_waiting(view, folder)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")
@@ -156,8 +158,10 @@ def _episodes(
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
     outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes", outputs) as session,
-        stoppable(stop, session.cancel),
+        wiring.Session(
+            settings, kept, store.folder / "episodes", outputs, late_row=partial(keep_late, store.folder)
+        ) as session,
+        stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
     ):

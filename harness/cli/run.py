@@ -11,6 +11,7 @@ import click
 from harness import wiring
 from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import Cast, cast
+from harness.cli.decisions import decide_option, take_decisions
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
@@ -92,6 +93,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
 )
 @answer_option
+@decide_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -114,6 +116,7 @@ def run(
     dry_run: bool,
     resume: Path | None,
     answers: tuple[str, ...],
+    decisions: tuple[str, ...],
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -150,6 +153,7 @@ def run(
         asked=asked,
     )
     give_answers(resume, answers)
+    take_decisions(resume, decisions)
     return play(settings, jobs, order)
 
 

@@ -9,7 +9,7 @@ from harness.episode.waiting import WAITS, answer_name
 from harness.errors import OpeningRefusedError
 from harness.ports import Clock
 from harness.schema.control import CONTROL_TEXT_BYTES
-from harness.schema.record import InputDelivered, Resumed
+from harness.schema.record import InputDelivered
 
 __all__ = ["give_answer"]
 
@@ -31,7 +31,6 @@ def give_answer(place: DurablePlace, clock: Clock, text: str) -> None:
         for record in durable.stored:
             durable.journal.append(record.payload)
         digest = durable.spool.put(data)
-        durable.journal.append(Resumed(credited_s=durable.waited(clock.now())))
         name = answer_name(durable.journal.state.turn)
         durable.journal.append(InputDelivered(input=name, digest=digest))
     finally:

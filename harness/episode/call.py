@@ -101,7 +101,7 @@ def _valid(world: World, hand: CallInHand) -> CallStop | None:
 
 def _start(world: World, hand: CallInHand) -> CallStop | None:
     """C11: from here on the world may be touched."""
-    world.record(OpStarted(operation=hand.operation, attempt=1))
+    world.record(OpStarted(operation=hand.operation, attempt=hand.attempt))
     return None
 
 
@@ -113,7 +113,11 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
         return None
     world.record(
         OpReceipt(
-            operation=hand.operation, attempt=1, status="failed", spool=_kept(world, hand), detail="result_too_large"
+            operation=hand.operation,
+            attempt=hand.attempt,
+            status="failed",
+            spool=_kept(world, hand),
+            detail="result_too_large",
         )
     )
     ending = Outcome(
@@ -133,11 +137,13 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
         raise AssertionError(hand.operation)
     hand.error = None if hand.kind is None else rules.typed_error(hand.kind, seen)
     if hand.error is not None and hand.error.class_ == "uncertain":
-        world.record(OpUnknown(operation=hand.operation, attempt=1, detail=UNCERTAIN, spool=_kept(world, hand)))
+        world.record(
+            OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=UNCERTAIN, spool=_kept(world, hand))
+        )
     else:
         ok = seen.ok and hand.error is None
         status: Literal["succeeded", "failed"] = "succeeded" if ok else "failed"
-        world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
+        world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return None

@@ -18,7 +18,7 @@ from typing import Literal
 
 from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import DiskSpool, Journal, JournalFile, Lease
+from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
 from harness.ports import Clock
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -75,6 +75,7 @@ class DurableEpisode:
         self.spool = DiskSpool(self._folder / _SPOOL, sync=place.sync)
         self._suspended_at: datetime | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
+        self.journal.credit_s = self.waited(clock.now())
 
     @property
     def bound(self) -> Digest | None:
@@ -85,7 +86,7 @@ class DurableEpisode:
     @property
     def waiting(self) -> Outcome | None:
         """What the episode waits for, where that is the last that is stored; None where it does not wait."""
-        told = [record.payload for record in self.stored if not isinstance(record.payload, Resumed)]
+        told = [record.payload for record in self.stored if not isinstance(record.payload, FROM_OUTSIDE)]
         last = told[-1] if told else None
         return last.outcome if isinstance(last, Suspended) else None
 

@@ -46,6 +46,7 @@ class CallInHand:
     judgement: Judgement | None = None
     error: TypedError | None = None
     answer: str | None = None
+    attempt: int = 1
 
     @property
     def operation(self) -> str:

@@ -190,7 +190,7 @@ def _bounds(parts: EpisodeParts, journal: Journal, durable: DurableEpisode | Non
     left = deadline_s if durable is None else durable.left(deadline_s, parts.clock.now())
     if left <= 0:
         raise OpeningRefusedError("deadline_passed_before_start", "its time was over while nobody drove it")
-    return Bounds(parts.cancelled, parts.clock, left, asleep=lambda: journal.ahead is not None)
+    return Bounds(parts.cancelled, parts.clock, left, lambda: journal.ahead is not None, parts.shutdown)
 
 
 def _parts(parts: EpisodeParts) -> dict[str, Digest]:

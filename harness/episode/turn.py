@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 from harness import meter
+from harness.episode.admission import admit
 from harness.episode.answer import answer_call
 from harness.episode.ask import ask
 from harness.episode.call import run_one
@@ -23,7 +24,6 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import (
     BudgetStop,
     OpPlanned,
-    OpStarted,
     Projection,
     TurnCommitted,
     TurnOpened,
@@ -84,12 +84,6 @@ def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
     if turn.request is None:  # pragma: no cover  (T10 makes it)
         raise AssertionError(turn.operation)
     world.record(OpPlanned(operation=turn.operation, purpose="main", digest=_digest(world, turn.request)))
-    return None
-
-
-def _admit(world: World, turn: TurnInHand) -> Outcome | None:
-    """T12: the turn is reserved and the call is started in one record."""
-    world.record(OpStarted(operation=turn.operation, attempt=1))
     return None
 
 
@@ -178,7 +172,7 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T6", _open_turn),
     ("T10", _project),
     ("T11", _plan_model),
-    ("T12", _admit),
+    ("T12", admit),
     ("T13", ask),
     ("T15", _after_model),
     ("T17", valid_reply),

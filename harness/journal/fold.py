@@ -95,7 +95,8 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, turn=payload.turn, waiting=None)
         case TurnCommitted():
             fingerprint = payload.fingerprint or state.fingerprint
-            return replace(state, turns=(*state.turns, payload), fingerprint=fingerprint)
+            others = tuple(turn for turn in state.turns if turn.turn != payload.turn)
+            return replace(state, turns=(*others, payload), fingerprint=fingerprint)
         case Suspended():
             return replace(state, waiting=payload.outcome)
         case Resumed():
@@ -122,7 +123,8 @@ def _operation(
             changed = replace(known, status="parked")
         case OpStarted():
             changed = replace(known, status="started", attempt=payload.attempt)
-            dispatched = int(known.attempt == 0)  # a call that is made again after a kill was reserved before it
+            # attempts at one call share its turn, which one that was not sent had given back
+            dispatched = int(known.status in {"planned", "parked", "not_sent"})
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
         case OpUnknown():
@@ -179,8 +181,9 @@ def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
 
 
 def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
+    before = _step(state, payload.turn, payload.call)
     step = replace(
-        _step(state, payload.turn, payload.call),
+        before,
         tool=payload.tool,
         result=payload.code,
         executed=payload.executed,
@@ -188,7 +191,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         answer=payload.answer,
     )
     counts = state.counts
-    if step.kind is not None and step.executed:
+    if step.kind is not None and step.executed and not before.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
     return replace(_with_step(state, step), counts=counts)
 

@@ -26,6 +26,7 @@ __all__ = [
     "Closed",
     "Compacted",
     "Decided",
+    "Decision",
     "FixtureBound",
     "Hooked",
     "InputDelivered",
@@ -50,6 +51,12 @@ __all__ = [
 
 #: What an operation is for.
 Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
+
+
+#: What may be decided about an operation whose outcome is unknown. ``defer`` leaves it open; ``retry`` does it again;
+#: ``replay_success`` takes a result that is known by now; ``record_failure`` says that it failed; ``abort`` gives the
+#: episode up.
+Decision = Literal["defer", "retry", "replay_success", "record_failure", "abort"]
 
 
 class Opened(Frozen):
@@ -153,7 +160,7 @@ class OpReceipt(Frozen):
 
 
 class OpUnknown(Frozen):
-    """It was started and nobody can tell what happened; ``spool`` names what it said, where it said anything."""
+    """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
     kind: Literal["op_unknown"] = "op_unknown"
     operation: str
@@ -172,12 +179,13 @@ class OpNotSent(Frozen):
 
 
 class Decided(Frozen):
-    """A host or a person decided about an operation."""
+    """A host or a person decided about an operation; ``spool`` names the result that they know it had."""
 
     kind: Literal["decision"] = "decision"
     operation: str
     digest: Digest
-    decision: Literal["defer", "retry", "replay_success", "record_failure", "abort", "approve", "deny"]
+    decision: Decision | Literal["approve", "deny"]
+    spool: Digest | None = None
 
 
 class UsageRow(Frozen):

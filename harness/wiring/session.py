@@ -20,7 +20,7 @@ from harness.errors import EnvironmentProblem, UsageError
 from harness.ports import Actor, Clock, Executor, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
-from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor
@@ -28,6 +28,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
 from harness.wiring.waiting import durable_place
 from harness.workspace import Workspace, remove_tree
@@ -65,11 +66,15 @@ class Session:
         keeping: Keeping | None = None,
         episodes: Path | None = None,
         keep_output: Callable[[bytes], str | None] | None = None,
+        *,
+        late_row: Callable[[LateRow], None] | None = None,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
 
-        ``keep_output`` keeps large final texts.
+        ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
         """
+        self._late_row = late_row or (lambda _: None)
+        self._shutdown = threading.Event()
         self._keep_output = keep_output
         self._place, self._keeping, self._episodes = place, keeping, episodes
         self._stop = threading.Event()
@@ -96,6 +101,11 @@ class Session:
         for executor in tuple(self._executors.values()):
             executor.stop()
 
+    def shut_down(self) -> None:
+        """Like ``cancel``, because the process is to end: what is kept on disk is gone on with by another one."""
+        self._shutdown.set()
+        self.cancel()
+
     def run(self, job: EpisodeJob) -> EpisodeResult:
         """One episode."""
         return self.trace(job)[0]
@@ -111,7 +121,7 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and (result.log.recovery or result.log.resumable):
+        if keeper is not None and ("replayed_operations" in result.log.recovery or result.log.resumable):
             keeper.settle(keep=False)  # each driver saw a part of the conversation only
         elif keeper is not None and self._keeping is not None:
             keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
@@ -171,6 +181,8 @@ class Session:
             search_path=self._place.search_path,
             durable=self._durable(job),
             keep_output=self._keep_output,
+            shutdown=self._shutdown.is_set,
+            late_row=self._late_row,
         )
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
@@ -180,7 +192,8 @@ class Session:
             transport, comparer, address = replay(job, masks)
             self._stack.callback(transport.close)
             spec = spec.model_copy(update={"base_url": address})
-            return open_actor(self._place, spec, self._transports, transport), comparer
+            actor = open_actor(self._place, spec, self._transports, transport)
+            return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
             transport, keeper = keep(job, self._keeping, masks)

@@ -48,6 +48,8 @@ def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLin
         actor = ("--actor", f"openai-compatible/toy-1@{server.url}", "--yes-spend")
         waits = line.run("run", SCENARIO, *actor, "--out", "run")
         assert waits.returncode == 0, waits.stderr
+        assert b"episode 1 waits for a person (decision_required)" in waits.stderr
+        assert waits.stderr.count(b"\n") == 1
         (receipt,) = map(json.loads, (line.cwd / "run/receipts.jsonl").read_text("utf-8").splitlines())
         assert (receipt["outcome"]["reason"], receipt["verdict"]) == ("needs_user_input", "pending")
         again = line.run("run", "--resume", "run", "--yes-spend")
@@ -60,6 +62,7 @@ def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLin
 
         done = line.run("run", "--resume", "run", "--answer", "1=The first = one.", "--yes-spend")
         assert done.returncode == 0, done.stderr
+        assert b"waits for a person" not in done.stderr
         assert len(server.bodies) == 2
         messages = server.bodies[1]["messages"]
         assert isinstance(messages, list)

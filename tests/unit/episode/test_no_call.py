@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 
 import pytest
 from numbered import case
-from toy import FEW_TOKENS, Played, ReplyActor, Stage, called, said
+from toy import FEW_TOKENS, SCENARIO, Played, ReplyActor, Stage, called, merged, said
 
 from harness.journal import Journal
 from harness.ports import TurnContext
-from harness.schema.base import JsonValue
+from harness.schema.actor import ActorSpec
+from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import AssistantMessage, ModelRequest, Reply, UserMessage
 from harness.schema.record import InputDelivered
+from harness.schema.run import EpisodeResult
+from harness.schema.scenario import LoadedScenario, Scenario
+from harness.schema.trace import EpisodeTrace
+from harness.suite import IDLE_SCRIPTS, check_scenario
 
 CONTINUE: dict[str, JsonValue] = {"control": {"no_call": "continue", "nudge": "Please call a tool."}}
 
@@ -133,3 +139,31 @@ def test_a_final_text_above_the_bound_is_an_exceeded_limit(stage: Stage) -> None
     outcome = played.receipt.outcome
     assert (outcome.name, outcome.limit, outcome.overshoot) == ("limit_exceeded/output_size", most, 1)
     assert (played.receipt.verdict, played.result.log.output) == ("fail", None)
+
+
+@pytest.mark.parametrize(
+    ("control", "outcome"),
+    [
+        ({}, "completed/final_response"),
+        ({"no_call": "continue"}, "completed/final_response"),
+        ({"no_call": "wait_user"}, "suspended/needs_user_input"),
+        ({"no_call": "wait_user", "answers": ["Yes.", "No."]}, "suspended/needs_user_input"),
+    ],
+)
+def test_whoever_does_nothing_does_it_to_the_end_and_a_check_takes_it_for_that(
+    stage: Stage, control: dict[str, JsonValue], outcome: str
+) -> None:
+    change: dict[str, JsonValue] = {"control": control}
+    scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change)))
+    played: list[str] = []
+
+    def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
+        one = stage.play(actor.script, change=change)
+        if actor.identity.ref in {f"script:{name}" for name in IDLE_SCRIPTS}:
+            played.append(one.receipt.outcome.name)
+        return one.result, one.trace
+
+    loaded = LoadedScenario(scenario=scenario, digest=digest_json("toy"), path="toy.toml")
+    findings = check_scenario(loaded, trace=trace).findings
+    assert played == [outcome] * len(IDLE_SCRIPTS)
+    assert [finding.where for finding in findings if finding.where.startswith("idle actor")] == []
