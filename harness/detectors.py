@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
-from harness.schema.detectors import DetectorSpec, Stuck
-from harness.schema.record import CallMarks, CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
+from harness.schema.detectors import CallMarks, DetectorSpec, Stuck
+from harness.schema.record import CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
 from harness.schema.tool import ResultCode
 
 __all__ = [

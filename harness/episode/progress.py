@@ -9,9 +9,9 @@ from harness.detectors import Streaks
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
 from harness.episode.world import World
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
+from harness.schema.detectors import CallMarks
 from harness.schema.message import AssistantMessage
 from harness.schema.outcome import Outcome
-from harness.schema.record import CallMarks
 from harness.schema.tool import ResultCode
 
 __all__ = ["compare_prose", "end_loop", "marks", "no_progress"]

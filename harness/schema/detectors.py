@@ -1,4 +1,4 @@
-"""The thresholds of the loop detectors."""
+"""The thresholds of the loop detectors, and what they compare."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import Digest, Frozen
 
-__all__ = ["DetectorSpec", "Stuck"]
+__all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 
 #: What the progress detectors find, as the detail of ``failed/no_progress``; in the order in which they are asked.
 Stuck = Literal["same_action", "malformed", "similar_error", "long_text"]
@@ -30,3 +30,15 @@ class DetectorSpec(Frozen):
     malformed: Threshold = 2
     similar_error: Threshold = 2
     long_text: Threshold = 3
+
+
+class CallMarks(Frozen):
+    """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
+
+    ``action``: tool, arguments and result. ``repeats``: tool, arguments and code of a typed recoverable error.
+    ``error``: the text of an untyped error with ids and numbers collapsed. Call ids are in none of them.
+    """
+
+    action: Digest
+    repeats: Digest | None = None
+    error: Digest | None = None

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CommandShape
+from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
 from harness.schema.name import Code, Fact, KindName
 from harness.schema.outcome import Outcome
@@ -20,7 +21,6 @@ __all__ = [
     "ANSWER",
     "Acknowledged",
     "BudgetStop",
-    "CallMarks",
     "CallResulted",
     "Classified",
     "Closed",
@@ -228,18 +228,6 @@ class Classified(Frozen):
     shape: CommandShape | None = None
     command: Digest | None = None
     arguments: Digest | None = None
-
-
-class CallMarks(Frozen):
-    """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
-
-    ``action``: tool, arguments and result. ``repeats``: tool, arguments and code of a typed recoverable error.
-    ``error``: the text of an untyped error with ids and numbers collapsed. Call ids are in none of them.
-    """
-
-    action: Digest
-    repeats: Digest | None = None
-    error: Digest | None = None
 
 
 class CallResulted(Frozen):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.detectors import Streaks, alike, error_digest, is_looping, observe, streaks, stuck
-from harness.schema.detectors import DetectorSpec
-from harness.schema.record import CallMarks, CallResulted, InputDelivered, Payload, TurnCommitted, TurnOpened
+from harness.schema.detectors import CallMarks, DetectorSpec
+from harness.schema.record import CallResulted, InputDelivered, Payload, TurnCommitted, TurnOpened
 
 SPEC = DetectorSpec()
 #: A few names only, so that histories repeat themselves.

@@ -9,8 +9,8 @@ from numbered import case
 
 from harness.detectors import Streaks, alike, error_digest, is_long, is_looping, repetition_key, streaks, stuck
 from harness.schema.base import JsonValue
-from harness.schema.detectors import DetectorSpec
-from harness.schema.record import CallMarks, CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
+from harness.schema.detectors import CallMarks, DetectorSpec
+from harness.schema.record import CallResulted, InputDelivered, OpReceipt, Payload, TurnCommitted, TurnOpened
 from harness.schema.tool import ResultCode
 
 SPEC = DetectorSpec()
