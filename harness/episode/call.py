@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Literal
 
 from harness import command, gate, rules
-from harness.episode.answer import answer_call, result_code, shown_text
+from harness.episode.answer import answer_call, result_code, result_text
 from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
 from harness.episode.erring import UNCERTAIN, ending_of, error_code
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.observing import fitted, observe
 from harness.episode.perform import perform
 from harness.episode.progress import end_loop
+from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
@@ -45,6 +47,9 @@ def _still_running(world: World, _: CallInHand) -> CallStop | None:
 
 def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     """C2: classify what is proposed, exactly as written, before anything can run."""
+    if world.reads_more(hand.call.name):
+        classify_reading_on(world, hand)
+        return None
     tool = world.command_tool(hand.call.name)
     arguments = hand.call.arguments
     if tool is None or arguments is None or hand.call.fault is not None:
@@ -108,8 +113,8 @@ def _start(world: World, hand: CallInHand) -> CallStop | None:
 def _bounded(world: World, hand: CallInHand) -> CallStop | None:
     """C13: a result within the byte bound."""
     limit = world.scenario.limits.tool_result_bytes
-    stdout = hand.observation.stdout if hand.observation else None
-    if stdout is None or stdout.seen <= limit:
+    size = hand.observation.size if hand.observation else 0
+    if size <= limit:
         return None
     world.record(
         OpReceipt(
@@ -124,14 +129,14 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
         status="limit_exceeded",
         reason="tool_result_bytes",
         limit=limit,
-        observed=stdout.seen,
-        overshoot=stdout.seen - limit,
+        observed=size,
+        overshoot=size - limit,
     )
     return CallStop("error_terminal", "error: the result is too large", ending)
 
 
 def _receipt(world: World, hand: CallInHand) -> CallStop | None:
-    """C14: the full result is kept before anyone renders or judges it; it may say that nobody knows what it did."""
+    """C14: the full result is kept, which may say that nobody knows what was done; then what is shown is bounded."""
     seen = hand.observation
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
@@ -146,7 +151,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
         world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
-    return None
+    return observe(world, hand)
 
 
 def _kept(world: World, hand: CallInHand) -> Digest:
@@ -155,6 +160,8 @@ def _kept(world: World, hand: CallInHand) -> Digest:
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
     """C16: judge what came back; it may satisfy the scenario or break it."""
+    if world.reads_more(hand.call.name):
+        return None
     kind, before, seen = hand.kind, hand.before, hand.observation
     if kind is None or before is None or seen is None:  # pragma: no cover  (C2 and C12 set them or stop)
         raise AssertionError(hand.operation)
@@ -167,7 +174,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         seen,
         file=world.file_text,
         kind_of=lambda t: _kind_of(world, hand, t),
-        shown=shown_text(seen, limit=world.scenario.limits.tool_result_chars),
+        shown=result_text(hand, seen),
     )
     hand.judgement = judgement
     world.record(
@@ -184,21 +191,21 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         lacking = world.lacking() if kind.is_call and seen.ran else None
         if lacking is not None:
             world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
-            return _stop(world, seen, machine_ending())
+            return _stop(hand, seen, machine_ending())
         _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
-        return _stop(world, seen, violation(judgement.code))
+        return _stop(hand, seen, violation(judgement.code))
     if rules.accepts(world.scenario, frozenset(world.state.facts)):
         ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
-        return _stop(world, seen, ending)
+        return _stop(hand, seen, ending)
     return None
 
 
-def _class_of_error(world: World, hand: CallInHand) -> CallStop | None:
+def _class_of_error(_: World, hand: CallInHand) -> CallStop | None:
     """C17: a recoverable error is shown; after a terminal or an uncertain one nothing can come."""
     code, seen = error_code(hand), hand.observation
     if code is None or seen is None:
         return None
-    return CallStop(code, shown_text(seen, limit=world.scenario.limits.tool_result_chars), ending_of(hand))
+    return CallStop(code, result_text(hand, seen), ending_of(hand))
 
 
 #: The specification's order; a test compares the names with its list.
@@ -226,14 +233,14 @@ def run_one(world: World, hand: CallInHand) -> CallStop:
         seen = hand.observation
         if seen is None:  # pragma: no cover  (C12 always observes or stops)
             raise AssertionError(hand.operation)
-        stop = _stop(world, seen)
+        stop = _stop(hand, seen)
+    stop = fitted(world, hand, stop)
     answer_call(world, hand, stop)
     return end_loop(world, hand, stop)
 
 
-def _stop(world: World, seen: Observation, ending: Outcome | None = None) -> CallStop:
-    text = shown_text(seen, limit=world.scenario.limits.tool_result_chars)
-    return CallStop(result_code(seen), text, ending)
+def _stop(hand: CallInHand, seen: Observation, ending: Outcome | None = None) -> CallStop:
+    return CallStop(result_code(seen), result_text(hand, seen), ending)
 
 
 def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail: str | None) -> CallStop | None:

@@ -9,14 +9,17 @@ from typing import Literal
 
 from harness.control import control_tools
 from harness.episode.durable import DurableEpisode
+from harness.episode.encoding import EncodedMessages
 from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.values import LateValues
 from harness.episode.world import World
 from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, Spool
+from harness.observation import FOLDER
 from harness.ports import ControlPlane
 from harness.scenario import bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
@@ -61,7 +64,7 @@ def tool_specs(scenario: Scenario) -> tuple[ToolSpec, ...]:
             },
         )
         for name, tool in scenario.tool.items()
-    )
+    ) + ((READ_MORE_SPEC,) if scenario.observe.spill else ())
 
 
 def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, GrammarContext]:
@@ -94,7 +97,7 @@ def open_world(
     bounds = _bounds(parts, journal, durable)
     workspace = _reserved(parts, stack, None if durable is None else durable.workspace)
     if durable is not None:
-        durable.settle_in(workspace.root.name)
+        durable.settle_in(workspace.root.name, apart=(FOLDER,) if raw.observe.spill else ())
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
     scenario = bind(raw, fixed, source=job.loaded.path)
     tools = (*tool_specs(scenario), *control_tools(scenario.control.offer))
@@ -127,6 +130,7 @@ def open_world(
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
         latest=baseline,
+        encoded=EncodedMessages(placeholders.hide_json),
         durable=durable,
     )
     _prompt(world)
@@ -176,7 +180,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
     fingerprinter = Fingerprinter(Placeholders(workspace).hide)
-    baseline = fingerprinter.take(workspace.root)
+    baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:
         raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")
     if durable is not None and bound is None:

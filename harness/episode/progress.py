@@ -53,7 +53,7 @@ def end_loop(world: World, hand: CallInHand, stop: CallStop) -> CallStop:
     streaks = _streaks(world)
     if stop.ending is not None or not detectors.is_looping(streaks, world.scenario.detectors):
         return stop
-    tool = hand.call.name if hand.call.name in world.scenario.tool else _UNDECLARED
+    tool = hand.call.name if world.declares(hand.call.name) else _UNDECLARED
     detail = f"{tool}:{_code(hand, stop)}:{streaks.repeats}"
     return replace(stop, ending=Outcome(status="failed", reason="tool_loop_detected", detail=detail))
 

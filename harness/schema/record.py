@@ -43,6 +43,7 @@ __all__ = [
     "Purpose",
     "Record",
     "Resumed",
+    "Spilled",
     "Suspended",
     "TurnCommitted",
     "TurnOpened",
@@ -159,6 +160,19 @@ class OpReceipt(Frozen):
     detail: str | None = None
 
 
+class Spilled(Frozen):
+    """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
+
+    ``content`` is the digest of the text with its paths as names, ``chars`` its length.
+    """
+
+    kind: Literal["spilled"] = "spilled"
+    operation: str
+    content: Digest
+    chars: int
+    refused: Literal["path_invalid", "exists", "unwritable"] | None = None
+
+
 class OpUnknown(Frozen):
     """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
@@ -235,6 +249,7 @@ class CallResulted(Frozen):
 
     ``answer`` is the digest of a control plane's stable answer; ``source`` says which rule refused the call;
     ``marks`` are None where it was not answered by what it did.
+    ``spilled``: it is shown in part, and the whole of it is kept in the workspace.
     """
 
     kind: Literal["call_result"] = "call_result"
@@ -248,6 +263,7 @@ class CallResulted(Frozen):
     answer: Digest | None = None
     source: str | None = None
     marks: CallMarks | None = None
+    spilled: bool = False
 
 
 class BudgetStop(Frozen):
@@ -312,6 +328,7 @@ Payload = Annotated[
     | OpParked
     | OpStarted
     | OpReceipt
+    | Spilled
     | OpUnknown
     | OpNotSent
     | Decided

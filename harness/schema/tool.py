@@ -9,7 +9,10 @@ from pydantic import Field
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.name import Code
 
-__all__ = ["CallFault", "CallResult", "ErrorClass", "ResultCode", "ToolCall", "ToolSpec", "TypedError"]
+__all__ = ["READ_MORE", "CallFault", "CallResult", "ErrorClass", "ResultCode", "ToolCall", "ToolSpec", "TypedError"]
+
+#: The tool that reads on in kept results, and the kind of its calls.
+READ_MORE = "read_more"
 
 CallFault = Literal["malformed_arguments", "truncated"]
 
