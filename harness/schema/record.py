@@ -245,12 +245,7 @@ class Classified(Frozen):
 
 
 class CallResulted(Frozen):
-    """The one answer to one declared call.
-
-    ``answer`` is the digest of a control plane's stable answer; ``source`` says which rule refused the call;
-    ``marks`` are None where it was not answered by what it did.
-    ``spilled``: it is shown in part, and the whole of it is kept in the workspace.
-    """
+    """The one answer to one declared call: ``spilled``: shown in part; ``source``: the rule that refused it."""
 
     kind: Literal["call_result"] = "call_result"
     turn: int
@@ -274,10 +269,7 @@ class BudgetStop(Frozen):
 
 
 class TurnCommitted(Frozen):
-    """A turn is over: what it said, and the state of the world after it.
-
-    ``prose`` says of a long reply whether it is near-identical to the long one before it; None for any other reply.
-    """
+    """A turn is over: what it said (``prose``: is a long reply like the long one before), and the world after it."""
 
     kind: Literal["turn_committed"] = "turn_committed"
     turn: int
