@@ -24,7 +24,7 @@ LAYERS = (
     ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
-        *("rules", "receipt", "provision", "config", "environment", "recording", "transcript", "history"),
+        *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript", "history"),
         *("observation",),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
@@ -68,6 +68,7 @@ CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
     "suite/runner.py": "one episode's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
+    "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",
     "episode/late.py": "whatever a sink raises, the next late reply is accounted for",
     "episode/model_call.py": "carried from the call's thread to its owner",
     "journal/chain.py": "telemetry never changes a decision",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.progress import marks
 from harness.episode.world import World
 from harness.schema.base import digest_text
 from harness.schema.observation import Observation
@@ -26,6 +27,8 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             executed=seen is not None and seen.ran,
             refused=seen.refused if seen else None,
             answer=hand.answer,
+            source=stop.source,
+            marks=marks(world, hand, stop),
             spilled=hand.spilled,
         )
     )

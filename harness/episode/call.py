@@ -9,9 +9,11 @@ from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, result_text
 from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
+from harness.episode.erring import UNCERTAIN, ending_of, error_code
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.observing import fitted, observe
 from harness.episode.perform import perform
+from harness.episode.progress import end_loop
 from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
@@ -22,7 +24,7 @@ from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
 from harness.schema.pointer import without
-from harness.schema.record import Classified, OpReceipt, OpStarted
+from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
 from harness.schema.recording import PlaneAnswer
 from harness.schema.scenario import Strictness
 
@@ -134,12 +136,19 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _receipt(world: World, hand: CallInHand) -> CallStop | None:
-    """C14: the full result is kept before anyone renders or judges it; then what is shown of it is bounded."""
+    """C14: the full result is kept, which may say that nobody knows what was done; then what is shown is bounded."""
     seen = hand.observation
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
-    status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
-    world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
+    hand.error = None if hand.kind is None else rules.typed_error(hand.kind, seen)
+    if hand.error is not None and hand.error.class_ == "uncertain":
+        world.record(
+            OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=UNCERTAIN, spool=_kept(world, hand))
+        )
+    else:
+        ok = seen.ok and hand.error is None
+        status: Literal["succeeded", "failed"] = "succeeded" if ok else "failed"
+        world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return observe(world, hand)
@@ -191,6 +200,14 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
     return None
 
 
+def _class_of_error(_: World, hand: CallInHand) -> CallStop | None:
+    """C17: a recoverable error is shown; after a terminal or an uncertain one nothing can come."""
+    code, seen = error_code(hand), hand.observation
+    if code is None or seen is None:
+        return None
+    return CallStop(code, result_text(hand, seen), ending_of(hand))
+
+
 #: The specification's order; a test compares the names with its list.
 CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C1", _still_running),
@@ -204,6 +221,7 @@ CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C13", _bounded),
     ("C14", _receipt),
     ("C16", _classify_result),
+    ("C17", _class_of_error),
     ("C19", stop_at_tool),
 )
 
@@ -218,7 +236,7 @@ def run_one(world: World, hand: CallInHand) -> CallStop:
         stop = _stop(hand, seen)
     stop = fitted(world, hand, stop)
     answer_call(world, hand, stop)
-    return stop
+    return end_loop(world, hand, stop)
 
 
 def _stop(hand: CallInHand, seen: Observation, ending: Outcome | None = None) -> CallStop:
@@ -229,7 +247,7 @@ def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail:
     if stop is None:
         return None
     ending = Outcome(status="failed", reason=reason, detail=detail) if strictness == "fail" else None
-    return CallStop(stop.code, stop.text, ending)
+    return CallStop(stop.code, stop.text, ending, stop.source)
 
 
 def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:

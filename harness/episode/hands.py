@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from harness.rules import RuleState
 from harness.schema.base import Digest
@@ -12,18 +13,22 @@ from harness.schema.message import ModelRequest, Reply
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome
 from harness.schema.rules import KindSpec
-from harness.schema.tool import ResultCode, ToolCall
+from harness.schema.tool import ResultCode, ToolCall, TypedError
 
 __all__ = ["CallInHand", "CallStop", "TurnInHand"]
 
 
 @dataclass(frozen=True, slots=True)
 class CallStop:
-    """The call is answered here with ``code`` and ``text``; ``ending`` ends the episode too."""
+    """The call is answered here with ``code`` and ``text``; ``ending`` ends the episode too.
+
+    ``source`` says which rule refused it, where one did.
+    """
 
     code: ResultCode
     text: str
     ending: Outcome | None = None
+    source: str | None = None
 
 
 @dataclass(slots=True)
@@ -44,6 +49,7 @@ class CallInHand:
     before: RuleState | None = None
     observation: Observation | None = None
     judgement: Judgement | None = None
+    error: TypedError | None = None
     answer: str | None = None
     attempt: int = 1
     room: int = 0
@@ -70,6 +76,7 @@ class TurnInHand:
     size: int = 0
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
+    prose: Literal["new", "alike"] | None = None
     is_over: bool = False
     waits_for: ToolCall | None = None
 

@@ -25,13 +25,13 @@ from harness.errors import (
     SetupRejectedError,
     StorageError,
 )
-from harness.journal import Journal, MemorySpool, Spool, fold
+from harness.journal import Journal, MemorySpool, Spool, fold, recovery_class
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, UsageRow
-from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
+from harness.schema.run import AttemptRow, EpisodeResult, RecoveryClass, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
 __all__ = ["run"]
@@ -78,6 +78,7 @@ def run(
             channels=dict(world.channels) if world else {},
             spilled=sum(step.spilled for step in world.state.steps) if world else 0,
             resumable=played.resumable,
+            recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -94,6 +95,7 @@ class _Played:
     problem: str | None = None
     ledger: tuple[AttemptRow, ...] = ()
     resumable: bool = False
+    recovery: RecoveryClass | None = None
 
 
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
@@ -114,7 +116,8 @@ def _played(
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
     if before.acknowledged is not None:
-        return _Played(_stored(spool, before.acknowledged), ledger=tuple(map(_row, before.usage)))
+        ledger, kept_at = tuple(map(_row, before.usage)), before.acknowledged
+        return _Played(_stored(spool, kept_at), ledger=ledger, recovery=recovery_class(before))
     problem: str | None = None
     by_plane = False
     world: World | None = None
@@ -181,6 +184,13 @@ def _stored(spool: Spool, digest: Digest) -> Receipt:
         return Receipt.model_validate_json(spool.get(digest))
     except KeyError as error:
         raise OpeningRefusedError("journal_integrity_mismatch", "the receipt that it names is not kept") from error
+
+
+def _recovery(world: World | None, outcome: Outcome) -> RecoveryClass | None:
+    """By the journal that was driven; one that was never opened tells nothing, but that its time is over."""
+    if world is not None:
+        return recovery_class(world.state)
+    return "restart_required" if outcome.reason == "deadline_passed_before_start" else None
 
 
 def _broken(parts: EpisodeParts) -> Outcome:

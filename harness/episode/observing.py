@@ -79,7 +79,7 @@ def fitted(world: World, hand: CallInHand, stop: CallStop) -> CallStop:
         return stop
     shown = bound_error(stop.text, hand.room)
     world.report("error", shown.channel)
-    return CallStop(stop.code, shown.text, stop.ending)
+    return CallStop(stop.code, shown.text, stop.ending, stop.source)
 
 
 def _result_chars(world: World, tool: str) -> int:

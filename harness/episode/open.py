@@ -10,6 +10,7 @@ from typing import Literal
 from harness.control import control_tools
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
+from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
@@ -257,7 +258,8 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspac
         if isinstance(before, OpReceipt) and before.status == "succeeded":
             journal.append(before)  # what it did is in the workspace that was put back
             continue
-        done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
+        with in_our_words():
+            done = plane.invoke(step.plane, timeout_s=limits.tool_call_s, output_bytes=limits.tool_result_bytes)
         ok = done.exit_code == 0 and not done.timed_out
         journal.append(OpReceipt(operation=operation, attempt=1, status="succeeded" if ok else "failed"))
         lacking = None if ok else shortage(workspace.root)

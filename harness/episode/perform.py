@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 
+from harness.episode.erring import UNCERTAIN
 from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.observing import result_room
@@ -93,7 +94,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
         world.flag("replayed_operations")
         if hand.observation.ran:
             world.observe_changes(by)
-    if not isinstance(ahead, OpUnknown) or ahead.operation != hand.operation:
+    if not isinstance(ahead, OpUnknown) or ahead.operation != hand.operation or ahead.detail == UNCERTAIN:
         return hand.observation
     if ahead.detail in {"timeout", "interrupted"}:
         stop = _hung(world, hand, ahead.detail)

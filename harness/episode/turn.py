@@ -14,6 +14,7 @@ from harness.episode.directive import after_ending
 from harness.episode.external import completed_outside
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
 from harness.episode.observing import open_batch
+from harness.episode.progress import compare_prose, no_progress
 from harness.episode.projecting import plan_model, project
 from harness.episode.replying import no_call, reply_end, valid_reply
 from harness.episode.waiting import WAITS, suspend
@@ -133,6 +134,7 @@ def _commit(world: World, turn: TurnInHand) -> None:
             said_text=bool((reply.text or "").strip()),
             calls=len(reply.calls),
             quirks=reply.quirks,
+            prose=turn.prose,
             fingerprint=world.latest.digest,
         )
     )
@@ -144,6 +146,7 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
     ("T2", _deadline),
     ("T3", completed_outside),
+    ("T4", no_progress),
     ("T5", _budget),
     ("T6", _open_turn),
     ("T10", project),
@@ -157,7 +160,12 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T20", no_call),
     ("T21", _preflight),
     ("T22", _run_calls),
+    ("T25", compare_prose),
 )
+
+
+#: What is asked of a turn that is over before its calls, too.
+_AFTER = frozenset({"T25"})
 
 
 def run_turn(world: World) -> Outcome | None:
@@ -179,9 +187,9 @@ def run_turn(world: World) -> Outcome | None:
 
 def _asked(world: World, turn: TurnInHand) -> Outcome | None:
     """What the first step that ends something says; None where the turn is over and the episode is not."""
-    for _, step in TURN:
-        ending = step(world, turn)
-        if ending is not None or turn.is_over:
+    for name, step in TURN:
+        ending = None if turn.is_over and name not in _AFTER else step(world, turn)
+        if ending is not None:
             return ending
     return None
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
+from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
@@ -39,7 +41,8 @@ class World:
     """What the steps of a turn and a call work on.
 
     The journal is the only state of the episode; everything else here is a live handle, a text that the journal names
-    by digest, or a measurement for the run log.
+    by digest, or a measurement for the run log. ``streaks`` are those of the first
+    ``watched`` records.
     """
 
     parts: EpisodeParts
@@ -70,6 +73,8 @@ class World:
     flags: list[str] = field(default_factory=list)
     channels: dict[ChannelName, Channel] = field(default_factory=dict)
     problem: str | None = None
+    streaks: Streaks = field(default_factory=Streaks)
+    watched: int = 0
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
@@ -113,12 +118,16 @@ class World:
         self.channels[name] = channel if before is None else before.joined(channel)
 
     def invoke_plane(self, args: tuple[str, ...]) -> Completed:
-        """One control-plane call within what is left of the episode's time."""
+        """One control-plane call within what is left of the episode's time.
+
+        Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
+        """
         limits = self.scenario.limits
         timeout = max(min(limits.tool_call_s, self.bounds.left()), 0.001)
         started = self.parts.clock.monotonic()
         try:
-            return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
+            with in_our_words():
+                return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
         finally:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started

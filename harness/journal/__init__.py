@@ -4,6 +4,7 @@ from harness.journal.chain import FROM_OUTSIDE, Journal, verify
 from harness.journal.file import JournalFile
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
+from harness.journal.recovery import recovery_class
 from harness.journal.spool import DiskSpool, MemorySpool, Spool
 from harness.journal.state import EpisodeState, Operation, StepState
 
@@ -20,5 +21,6 @@ __all__ = [
     "StepState",
     "apply",
     "fold",
+    "recovery_class",
     "verify",
 ]

@@ -130,7 +130,7 @@ def _operation(
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
         case OpUnknown():
-            changed = replace(known, status="unknown")
+            changed = replace(known, status="unknown", spool=payload.spool)
         case _:
             changed = replace(known, status="not_sent")
             dispatched = -1

@@ -84,8 +84,8 @@ def _outcomes(
         return
     spent = used if kind.once is None else used | {kind.name}
     yield None, (facts if kind.sets is None else facts | {kind.sets}, spent)
-    if kind.failed is None:
+    if kind.failed is None or any(error.class_ == "recoverable" for error in kind.errors):
         yield None, (facts, spent)
-    else:
+    if kind.failed is not None:
         yield kind.failed, None
     yield from ((code, None) for code in checked)

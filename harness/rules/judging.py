@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
+from harness.rules.erring import is_no_answer
 from harness.rules.expecting import Miss, examine, same
 from harness.rules.proposing import RuleState
 from harness.schema.base import JsonValue
@@ -31,11 +32,13 @@ def judge(
 
     ``state`` is that of the proposal, from before the call. ``file`` gives a workspace file's text by its
     ``root/path``; ``kind_of`` the kind of a command text that an answer suggests; ``shown`` is what the actor is shown
-    of it (None: all of it), for what was left out proves nothing. A call that was refused, did not end well or (a
-    control-plane call) printed no JSON object fails: with ``failed`` that is the code, without it nothing is set and
-    the episode goes on. Then all proofs by content and all answer checks are held against the result; the first
-    finding gives the code.
+    of it (None: all of it), for what was left out proves nothing. Nor does an error that the scenario
+    typed, or that nothing can come after. A call that was refused, did not end well or (a control-plane call) printed
+    no JSON object fails: with ``failed`` that is the code, without it nothing is set and the episode goes on. Then all
+    proofs by content and all answer checks are held against the result; the first finding gives the code.
     """
+    if is_no_answer(kind, observation):
+        return Judgement()
     broken = _execution(kind, observation)
     if broken is not None:
         if kind.failed is None:

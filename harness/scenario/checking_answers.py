@@ -15,10 +15,14 @@ __all__ = ["check_problems"]
 
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Everything in ``[[check]]``, ``where`` of kinds and ``completed_when`` that the schema alone cannot see."""
+    """Everything in checks, ``where`` of kinds and errors, and ``completed_when`` that the schema alone cannot see."""
     for index, kind in enumerate(scenario.kind):
         for at, expectation in kind.where.items():
             yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
+        for number, rule in enumerate(kind.errors):
+            for at, expectation in rule.where.items():
+                place: KeyPath = ("kind", index, "errors", number, "where", at)
+                yield from _expectation(scenario, expectation, place, of_answer=False)
     when = scenario.control.completed_when
     if when is not None:
         yield from _expectation(scenario, when.value, ("control", "completed_when", "value"), of_answer=False)

@@ -39,13 +39,27 @@ def _kind(scenario: Scenario, kind: KindSpec, index: int) -> Iterator[Problem]:
     for name in kind.with_:
         if name.startswith("-"):
             yield Problem((*path, "with", name), "an option with dashes", "its name without dashes")
-    ruled = [key for key in ("once", "never", "needs", "failed", "sets") if getattr(kind, key)]
+    ruled = [key for key in ("once", "never", "needs", "errors", "failed", "sets") if getattr(kind, key)]
     if kind.fatal is not None and ruled:
         yield Problem((*path, ruled[0]), "fatal ends the episode before this is asked", "fatal alone")
+    yield from _errors(kind, path)
     for other in earlier:
         if _covers(other, kind):
             yield Problem(path, f"the kind {kind.name!r} is never reached: {other.name!r} before it matches all of it")
             return
+
+
+def _errors(kind: KindSpec, path: KeyPath) -> Iterator[Problem]:
+    for number, rule in enumerate(kind.errors):
+        place: KeyPath = (*path, "errors", number)
+        if rule.exit is None and not rule.where:
+            yield Problem(place, "this error is told by nothing", "exit, where or both")
+        if rule.where and kind.read is not None:
+            yield Problem((*place, "where"), f"{kind.name!r} is a read and has no answer", "exit")
+        for before in kind.errors[:number]:
+            if before.exit in {None, rule.exit} and before.where.items() <= rule.where.items():
+                yield Problem(place, f"never asked: the error {before.code!r} before it takes all of it")
+                break
 
 
 def _covers(earlier: KindSpec, later: KindSpec) -> bool:

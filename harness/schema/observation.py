@@ -6,6 +6,7 @@ from typing import Literal
 
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.command import TargetRole
+from harness.schema.tool import TypedError
 
 __all__ = ["Channel", "ChannelName", "Observation", "ReadObservation"]
 
@@ -49,6 +50,7 @@ class Observation(Frozen):
 
     ``ok`` is exit state 0 and no time-out. ``text`` is the complete decoded output. ``answer`` is the JSON object a
     control plane printed, None where it printed none. ``refused`` says why nothing ran, ``signal`` what it died of.
+    ``error`` is how the control plane itself typed an error of it.
     ``sections`` are the lengths of the parts of ``text``, one per stream of a command; empty: it is one.
     """
 
@@ -59,6 +61,7 @@ class Observation(Frozen):
     timed_out: bool = False
     signal: int | None = None
     refused: str | None = None
+    error: TypedError | None = None
     answer: dict[str, JsonValue] | None = None
     reads: tuple[ReadObservation, ...] = ()
     stdout: Channel | None = None

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CommandShape
+from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
 from harness.schema.name import Code, Fact, KindName
 from harness.schema.outcome import Outcome
@@ -244,10 +245,7 @@ class Classified(Frozen):
 
 
 class CallResulted(Frozen):
-    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer.
-
-    ``spilled``: it is shown in part, and the whole of it is kept in the workspace.
-    """
+    """The one answer to one declared call: ``spilled``: shown in part; ``source``: the rule that refused it."""
 
     kind: Literal["call_result"] = "call_result"
     turn: int
@@ -258,6 +256,8 @@ class CallResulted(Frozen):
     executed: bool
     refused: str | None = None
     answer: Digest | None = None
+    source: str | None = None
+    marks: CallMarks | None = None
     spilled: bool = False
 
 
@@ -269,7 +269,7 @@ class BudgetStop(Frozen):
 
 
 class TurnCommitted(Frozen):
-    """A turn is over: what it said, and the state of the world after it."""
+    """A turn is over: what it said (``prose``: is a long reply like the long one before), and the world after it."""
 
     kind: Literal["turn_committed"] = "turn_committed"
     turn: int
@@ -277,6 +277,7 @@ class TurnCommitted(Frozen):
     said_text: bool
     calls: int
     quirks: tuple[Quirk, ...] = ()
+    prose: Literal["new", "alike"] | None = None
     fingerprint: Digest | None = None
 
 

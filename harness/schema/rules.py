@@ -8,12 +8,14 @@ from pydantic import Field
 
 from harness.schema.base import Frozen
 from harness.schema.name import Code, Fact, KindName, Pointer
+from harness.schema.tool import ErrorClass
 from harness.schema.verdict import Cause, Verdict
 
 __all__ = [
     "AnswerCheck",
     "CheckSpec",
     "EndSpec",
+    "ErrorRule",
     "Expectation",
     "KindSpec",
     "OutcomeRule",
@@ -72,6 +74,18 @@ class CheckSpec(Frozen):
     answer: dict[Pointer, Expectation] = Field(default={}, max_length=256)
 
 
+class ErrorRule(Frozen):
+    """Which results are an error of this class, known by ``code``; at least one test is given, and all must hold.
+
+    ``exit``: the exit code, 1..255. ``where``: expectations on a control plane's answer, by pointer.
+    """
+
+    exit: Annotated[int, Field(ge=1, le=255)] | None = None
+    where: dict[Pointer, Expectation] = Field(default={}, max_length=64)
+    class_: ErrorClass = Field(alias="class")
+    code: Code
+
+
 class KindSpec(Frozen):
     """One kind of call. First match in file order wins.
 
@@ -79,7 +93,8 @@ class KindSpec(Frozen):
     ``--option value`` pairs (``"*"`` any non-empty value that is no option itself, true a present flag, false an
     absent one), ``word`` a whole token;
     ``read`` a command of the read grammar by the role of what it reads; ``tool`` with ``where`` (pointers into the
-    arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``; then run, checks, ``sets``.
+    arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``; then run, ``errors`` (the first that fits
+    types the result, and nothing after it is asked), checks, ``sets``.
     """
 
     name: KindName
@@ -93,6 +108,7 @@ class KindSpec(Frozen):
     once: Code | None = None
     never: dict[Fact, Code] = Field(default={}, max_length=64)
     needs: dict[Fact, Code] = Field(default={}, max_length=64)
+    errors: tuple[ErrorRule, ...] = Field(default=(), max_length=64)
     failed: Code | None = None
     sets: Fact | None = None
 

@@ -27,11 +27,16 @@ __all__ = [
     "OutputRow",
     "PlannedEpisode",
     "ReceiptLink",
+    "RecoveryClass",
     "RunLogEntry",
     "RunView",
     "ScenarioSummary",
     "Shard",
 ]
+
+
+#: What can be done with an episode: nothing more, answer it, go on with it, begin it again, find out what was done.
+RecoveryClass = Literal["complete", "suspended", "resume_eligible", "restart_required", "reconciliation_required"]
 
 
 class EpisodeOptions(Frozen):
@@ -118,6 +123,7 @@ class RunLogEntry(Frozen):
     final text that is an artifact. ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr``
     of what was run, ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results
     were kept whole beside it.
+    ``recovery_class`` says what can be done with the episode now, by its journal; None where that was not read.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -140,6 +146,7 @@ class RunLogEntry(Frozen):
     channels: dict[ChannelName, Channel] = {}
     spilled: int = 0
     resumable: bool = False
+    recovery_class: RecoveryClass | None = None
     output: OutputRow | None = None
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
+from harness.schema.detectors import DetectorSpec
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
@@ -170,6 +171,7 @@ class Scenario(Frozen):
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
+    detectors: DetectorSpec = DetectorSpec()
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
     script: ScriptSet

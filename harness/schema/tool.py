@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.schema.base import Frozen, JsonValue
+from pydantic import Field
 
-__all__ = ["READ_MORE", "CallFault", "CallResult", "ResultCode", "ToolCall", "ToolSpec"]
+from harness.schema.base import Frozen, JsonValue
+from harness.schema.name import Code
+
+__all__ = ["READ_MORE", "CallFault", "CallResult", "ErrorClass", "ResultCode", "ToolCall", "ToolSpec", "TypedError"]
 
 #: The tool that reads on in kept results, and the kind of its calls.
 READ_MORE = "read_more"
@@ -36,6 +39,16 @@ ResultCode = Literal[
     "cancelled_before_execution",
     "interrupted",
 ]
+
+#: What an error leaves open: the actor may go on, nobody can, or nobody knows what was done.
+ErrorClass = Literal["recoverable", "terminal", "uncertain"]
+
+
+class TypedError(Frozen):
+    """An error that is known by a code: its text may change, what it means does not."""
+
+    class_: ErrorClass = Field(alias="class")
+    code: Code
 
 
 class ToolSpec(Frozen):

@@ -74,6 +74,7 @@ def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None
     first = driving.drive()
     again = driving.drive(change={"prompt": {"system": "Be long."}})
     assert again.receipt == first.receipt
+    assert (first.result.log.recovery_class, again.result.log.recovery_class) == ("complete", "complete")
     bill = [(row.operation, row.status, row.usage) for row in first.result.log.attempts]
     assert [(row.operation, row.status, row.usage) for row in again.result.log.attempts] == bill
     assert (driving.provider.asked, again.plane) == ([1, 2, 3], [])
@@ -209,6 +210,7 @@ def test_texts_that_are_gone_are_refused(killed: Driving) -> None:
 def test_time_that_passes_while_nobody_drives_counts(killed: Driving, stage: Stage) -> None:
     stage.clock.advance(61.0)
     refused(killed, "deadline_passed_before_start")
+    assert killed.drive().result.log.recovery_class == "restart_required"
 
 
 def test_where_somebody_took_its_place_it_waits_until_that_is_free(killed: Driving, tmp_path: Path) -> None:
@@ -298,6 +300,7 @@ def test_a_cancelled_episode_is_gone_on_with_where_it_was(driving: Driving, turn
     place = DurablePlace(driving.folder, "cancelled", sync=False)
     stopped = driving.stage.play(actor=ReplyActor([reply] * 9), says=says, durable=place, cancelled=flag.is_set)
     assert (stopped.receipt.outcome.status, stopped.result.log.resumable) == ("cancelled", True)
+    assert stopped.result.log.recovery_class == "resume_eligible"
     resumed = driving.drive()
     assert resumed.ending == ("completed/scenario_satisfied", "pass", None)
     assert driving.provider.asked == [1, 2, 3]

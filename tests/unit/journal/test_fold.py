@@ -114,6 +114,11 @@ OPERATIONS: tuple[tuple[Callable[[], Payload], str, int], ...] = (
 )
 
 
+def test_an_operation_of_unknown_effect_may_have_said_something() -> None:
+    started = (planned("c", "tool"), OpStarted(operation="c", attempt=1))
+    assert after(*started, OpUnknown(operation="c", attempt=1, detail="uncertain", spool=D)).operations["c"].spool == D
+
+
 @pytest.mark.parametrize(("last", "status", "turns"), OPERATIONS, ids=[row[1] for row in OPERATIONS])
 def test_a_started_model_call_is_a_turn_unless_it_never_left(
     last: Callable[[], Payload], status: str, turns: int

@@ -54,6 +54,16 @@ def test_kind_used_once_leads_to_its_code_the_second_time_only(build: Build) -> 
     ]
 
 
+def test_a_recoverable_error_of_a_kind_that_may_fail_leads_on(build: Build) -> None:
+    def leads(class_: str) -> list[tuple[int, str, int | None, str | None]]:
+        errors = [{"exit": 3, "class": class_, "code": "busy"}]
+        kinds = [{"name": "act", "word": "act", "errors": errors, "failed": "act_failed", "sets": "done"}]
+        return edges(build({"kind": kinds}))
+
+    assert leads("terminal") == [(0, "act", 1, None), (0, "act", None, "act_failed")]
+    assert leads("recoverable") == [(0, "act", 1, None), (0, "act", 0, None), (0, "act", None, "act_failed")]
+
+
 def test_fatal_never_and_own_codes_of_checks_end_the_episode(build: Build) -> None:
     kinds = [
         {"name": "bad", "word": "bad", "fatal": "forbidden"},

@@ -19,6 +19,9 @@ READ: dict[str, JsonValue] = {"name": "proof", "read": "content", "failed": "pro
 FILE = '{"lane": "one", "n": 1}'
 
 
+ERRORS: list[JsonValue] = [{"where": {"/kind": "busy"}, "class": "recoverable", "code": "busy"}]
+
+
 def told(
     scenario: Scenario, kind: KindSpec, seen: Observation, *, before: int = 0, text: str | None = FILE
 ) -> Judgement:
@@ -186,3 +189,11 @@ def test_proof_by_content_comes_before_answer_checks(build: Build, kind: Find) -
     judgement = told(scenario, kind(scenario, "proof"), read("{}"))
     assert judgement.code == "proof_failed"
     assert [finding.check for finding in judgement.findings] == ["content", "answer"]
+
+
+def test_a_result_that_the_scenario_typed_as_an_error_sets_nothing_and_breaks_nothing(build: Build, kind: Find) -> None:
+    scenario = build({"kind": [{**CALL, "errors": ERRORS}], "check": [{"kind": "ask", "answer": {"/kind": "fine"}}]})
+    for ok in (True, False):
+        assert told(scenario, kind(scenario, "ask"), answered({"kind": "busy"}, ok=ok)) == Judgement()
+    assert told(scenario, kind(scenario, "ask"), answered({"kind": "other"})).code == "ask_failed"
+    assert told(scenario, kind(scenario, "ask"), answered({"kind": "fine"})).sets == ("asked",)

@@ -177,6 +177,34 @@ WORLD_FAULTS = {
 }
 
 RULE_FAULTS = {
+    "error told by nothing": ("exit = 3, class", "class", '"busy"', ["kind[1].errors[0]", "told by nothing", "exit"]),
+    "error never asked": (
+        '{ where = { "/error" = "gone" }, class',
+        '{ exit = 3, where = { "/error" = "gone" }, class',
+        '"task_gone"',
+        ["kind[1].errors[1]", "never asked: the error 'busy' before it takes all of it"],
+    ),
+    "error of a read by its answer": (
+        'failed = "proof_failed"',
+        'errors = [{ where = { "/a" = 1 }, class = "terminal", code = "x" }]',
+        "errors",
+        ["kind[2].errors[0].where", "is a read and has no answer"],
+    ),
+    "errors of a fatal kind": (
+        'fatal = "quit_early"',
+        'fatal = "quit_early"\nerrors = [{ exit = 1, class = "terminal", code = "x" }]',
+        "errors",
+        ["kind[3].errors", "fatal ends the episode"],
+    ),
+    "test of an error's answer": (
+        '"/error" = "gone" }',
+        '"/error" = { equals = 1, contains = "x" } }',
+        "/error",
+        ["kind[1].errors[1].where", "2 tests in one check"],
+    ),
+    "threshold of one": ("same_action = 4", "same_action = 1", "same_action", ["detectors.same_action"]),
+    "exit code of a success": ("exit = 3, class", "exit = 0, class", "exit", ["kind[1].errors[0].exit"]),
+    "other class": ('class = "terminal"', 'class = "fatal"', "fatal", ["kind[1].errors[1].class", "terminal"]),
     "kind twice": ('name = "act"', 'name = "ask"', 'name = "ask"', ["kind[1].name", "declared twice"]),
     "no matcher": ('read = "content"\n', "", "[[kind]]", ["kind[2]", "'proof' matches by nothing", "call, with, word"]),
     "call and read": ('word = "{task}"', 'word = "{task}"\nread = "other"', "read =", ["a call and a read at once"]),
