@@ -21,7 +21,7 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             turn=hand.turn,
             call=hand.index,
             call_id=digest_text(hand.call.id),
-            tool=hand.call.name if world.command_tool(hand.call.name) is not None else "",
+            tool=hand.call.name if world.declared(hand.call.name) is not None else "",
             code=stop.code,
             executed=seen is not None and seen.ran,
             refused=seen.refused if seen else None,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from harness import command, gate, rules
+from harness import gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
 from harness.episode.endings import machine_ending, violation
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.perform import perform
+from harness.episode.reading import command_digest, kind_of_text, read_call
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
-from harness.schema.base import Digest, JsonValue, digest_json, digest_text
+from harness.schema.base import Digest, JsonValue, digest_json
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
@@ -41,16 +42,9 @@ def _still_running(world: World, _: CallInHand) -> CallStop | None:
 
 def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     """C2: classify what is proposed, exactly as written, before anything can run."""
-    tool = world.command_tool(hand.call.name)
-    arguments = hand.call.arguments
-    if tool is None or arguments is None or hand.call.fault is not None:
+    if not read_call(world, hand):
         return None
-    text = arguments.get(tool.argument)
-    if not isinstance(text, str) or gate.check_size(hand.call, argument_bytes=world.scenario.limits.argument_bytes):
-        return None  # C7 refuses it: a text beyond the bound is not parsed
-    hand.text, hand.before = text, world.rule_state
-    hand.parsed = command.parse(text, world.contexts[hand.call.name])
-    hand.kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=hand.parsed)
+    hand.before = world.rule_state
     hand.proposal = rules.propose(world.scenario, hand.before, hand.kind)
     world.record(
         Classified(
@@ -59,9 +53,9 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
             point="proposal",
             kind_name=hand.proposal.kind,
             code=hand.proposal.code,
-            shape=hand.parsed.shape,
-            command=digest_text(world.placeholders.hide(text).strip(command.BLANKS)),
-            arguments=digest_json(world.placeholders.hide_json(arguments)),
+            shape=None if hand.parsed is None else hand.parsed.shape,
+            command=command_digest(world, hand),
+            arguments=digest_json(world.placeholders.hide_json(hand.call.arguments)),
         )
     )
     if hand.proposal.code is None:
@@ -128,7 +122,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
         raise AssertionError(hand.operation)
     status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
     world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
-    if hand.kind is not None and hand.kind.is_call and seen.ran:
+    if hand.reaches_plane and seen.ran:
         _keep_answer(world, hand, seen)
     return None
 
@@ -150,7 +144,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         kind,
         seen,
         file=world.file_text,
-        kind_of=lambda t: _kind_of(world, hand, t),
+        kind_of=lambda text: kind_of_text(world, hand, text),
         shown=shown_text(seen, limit=world.scenario.limits.tool_result_chars),
     )
     hand.judgement = judgement
@@ -165,13 +159,13 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         )
     )
     if judgement.code is not None:
-        lacking = world.lacking() if kind.is_call and seen.ran else None
+        lacking = world.lacking() if hand.reaches_plane and seen.ran else None
         if lacking is not None:
             world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
             return _stop(world, seen, machine_ending())
         _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
         return _stop(world, seen, violation(judgement.code))
-    if rules.accepts(world.scenario, frozenset(world.state.facts)):
+    if rules.satisfies(world.scenario, frozenset(world.state.facts)):
         ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
         return _stop(world, seen, ending)
     return None
@@ -241,12 +235,3 @@ def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:
 def _find(world: World, findings: tuple[RawFinding, ...]) -> None:
     ordinal = len(world.state.steps)
     world.findings.extend((ordinal, finding) for finding in findings)
-
-
-def _kind_of(world: World, hand: CallInHand, text: str) -> str | None:
-    tool = world.scenario.tool[hand.call.name]
-    parsed = command.parse(text, world.contexts[hand.call.name])
-    arguments: dict[str, JsonValue] = {tool.argument: text}
-    kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=parsed)
-    world.kinds_of[text] = kind.name if kind else None
-    return world.kinds_of[text]

@@ -9,12 +9,13 @@ from itertools import islice
 
 from harness.episode.values import json_object
 from harness.episode.world import World
+from harness.schema.base import JsonValue, canonical_json
 from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
 from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
 from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
-__all__ = ["answer_clock", "run_call", "run_reads"]
+__all__ = ["answer_clock", "run_call", "run_operation", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
@@ -58,6 +59,22 @@ def run_call(world: World, plan: CallPlan) -> Observation:
         answer=json_object(completed.stdout),
         stdout=_channel(completed.stdout_seen, len(completed.stdout)),
         stderr=_channel(completed.stderr_seen, len(completed.stderr)),
+    )
+
+
+def run_operation(world: World, operation: str, arguments: dict[str, JsonValue]) -> Observation:
+    """One operation of the control plane; its answer is shown as JSON, whether it did it or not."""
+    answered = world.call_plane(operation, arguments)
+    text = canonical_json(answered.document) + "\n"
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return Observation(
+        ran=True,
+        ok=answered.error is None,
+        text=text,
+        exit_code=0 if answered.error is None else 1,
+        answer=answered.document,
+        stdout=_channel(size, size),
+        error=answered.error,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.episode.durable import DurablePlace
 from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
 from harness.schema.run import EpisodeJob
+from harness.schema.tool import ToolSpec
 from harness.workspace import Workspace
 
 __all__ = ["CLASSIFIER_VERSION", "EpisodeParts"]
@@ -25,7 +26,7 @@ class EpisodeParts:
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
     system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
-    where it is kept on disk (None: in memory only).
+    where it is kept on disk (None: in memory only). ``operations`` are those of the control plane that can be tools.
     """
 
     job: EpisodeJob
@@ -39,3 +40,4 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    operations: Mapping[str, ToolSpec] = field(default_factory=dict)

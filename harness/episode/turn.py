@@ -133,6 +133,7 @@ def _no_call(world: World, turn: TurnInHand) -> Outcome | None:
         return Outcome(
             status="limit_exceeded", reason="output_size", limit=limit, observed=size, overshoot=size - limit
         )
+    world.final_text = reply.text
     return Outcome(status="completed", reason="final_response", detail="inline")
 
 
@@ -151,7 +152,7 @@ def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
     for index, call in enumerate(reply.calls, 1):
         digest = digest_text(world.placeholders.hide(f"{call.name}\0{call.arguments_raw}"))
         operation = f"turn-{turn.number}/call-{index}"
-        known = world.command_tool(call.name) is not None
+        known = world.declared(call.name) is not None
         world.record(
             OpPlanned(
                 operation=operation,

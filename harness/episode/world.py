@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
-from harness.errors import MachineError, OpeningRefusedError
+from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
-from harness.ports import ControlPlane
+from harness.ports import ControlPlane, OperationPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, JsonValue
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
-from harness.schema.process import Completed
+from harness.schema.process import Completed, OperationAnswer
 from harness.schema.record import OpReceipt, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow
-from harness.schema.scenario import CommandTool, Scenario
+from harness.schema.scenario import CommandTool, Scenario, Tool
 from harness.schema.tool import ToolSpec
 from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
@@ -63,6 +65,8 @@ class World:
     durable: DurableEpisode | None = None
     flags: list[str] = field(default_factory=list)
     problem: str | None = None
+    final_text: str | None = None
+    plane_state: dict[str, JsonValue] | None = None
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
@@ -82,17 +86,35 @@ class World:
         if self.durable is None or not self.bounds.latched:
             self.journal.append(payload)
 
+    def declared(self, name: str) -> Tool | None:
+        """The scenario's tool of that name."""
+        return self.scenario.tool.get(name)
+
     def command_tool(self, name: str) -> CommandTool | None:
         """The scenario's command tool of that name."""
-        return self.scenario.tool.get(name)
+        return self.scenario.command_tools.get(name)
 
     def invoke_plane(self, args: tuple[str, ...]) -> Completed:
         """One control-plane call within what is left of the episode's time."""
-        limits = self.scenario.limits
-        timeout = max(min(limits.tool_call_s, self.bounds.left()), 0.001)
+        most = self.scenario.limits.tool_result_bytes + 1
+        with self._measured():
+            return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
+
+    def call_plane(self, operation: str, arguments: dict[str, JsonValue]) -> OperationAnswer:
+        """One operation of the control plane within what is left of the episode's time."""
+        if not isinstance(self.plane, OperationPlane):  # pragma: no cover  (E8 refuses such a tool)
+            raise ControlPlaneError("the control plane has no operations")
+        with self._measured():
+            return self.plane.call(operation, arguments, timeout_s=self._call_s())
+
+    def _call_s(self) -> float:
+        return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
         started = self.parts.clock.monotonic()
         try:
-            return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
+            yield
         finally:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started

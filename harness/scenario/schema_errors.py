@@ -114,7 +114,7 @@ def _nodes(schema: _Node, path: KeyPath) -> list[_Node]:
 def _alternatives(node: JsonValue | _Node, schema: _Node) -> Iterator[_Node]:
     if not isinstance(node, Mapping):
         return
-    reference, options = node.get("$ref"), node.get("anyOf")
+    reference, options = node.get("$ref"), node.get("anyOf", node.get("oneOf"))
     if isinstance(reference, str):
         definitions = schema["$defs"]
         if isinstance(definitions, dict):

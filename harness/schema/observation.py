@@ -33,6 +33,7 @@ class Observation(Frozen):
 
     ``ok`` is exit state 0 and no time-out. ``text`` is the complete decoded output. ``answer`` is the JSON object a
     control plane printed, None where it printed none. ``refused`` says why nothing ran, ``signal`` what it died of.
+    ``error`` is the code that an operation of the control plane gave for not being done.
     """
 
     ran: bool
@@ -46,3 +47,4 @@ class Observation(Frozen):
     reads: tuple[ReadObservation, ...] = ()
     stdout: Channel | None = None
     stderr: Channel | None = None
+    error: str | None = None

@@ -43,7 +43,7 @@ class Finding(Frozen):
 
     code: Code
     step: int | None = None
-    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift"]
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift", "end"]
     pointer: Pointer | None = None
     expected: RedactedText | None = None
     got: RedactedText | None = None

@@ -8,6 +8,7 @@ from harness.wiring._first_use import on_first_use
 
 if TYPE_CHECKING:
     from harness.wiring.actors import actor_specs, secret_guard
+    from harness.wiring.built_in import built_in_identities
     from harness.wiring.classification import Classification, classifier
     from harness.wiring.drifting import recording_report
     from harness.wiring.network import network_problem
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "Strays",
     "actor_specs",
+    "built_in_identities",
     "classifier",
     "interrupted",
     "keeping",
@@ -71,6 +73,7 @@ __getattr__ = on_first_use(
     __name__,
     {
         "actors": "actor_specs secret_guard",
+        "built_in": "built_in_identities",
         "classification": "Classification classifier",
         "drifting": "recording_report",
         "network": "network_problem",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness import command, rules
 from harness.clock import SystemClock
 from harness.episode import World, open_world
-from harness.errors import CatalogError, ScriptExhaustedError, SetupRejectedError
+from harness.errors import CatalogError, ScriptExhaustedError, SetupRejectedError, UsageError
 from harness.journal import Journal, MemorySpool
 from harness.rules import RuleState
 from harness.schema.base import JsonValue
@@ -43,6 +43,10 @@ def classifier(
     ``after`` are kinds taken as accepted and succeeded, in order. Raises CatalogError for a kind that does not exist,
     SetupRejectedError where the world cannot be opened.
     """
+    if not loaded.scenario.command_tools:
+        raise UsageError(
+            f"{loaded.scenario.id} has no tool that takes a command; its calls are classified when it runs"
+        )
     state = _after(loaded, after)
     spec = actor_specs(place, "script", loaded, ())[0]
     job = EpisodeJob(loaded=loaded, actor=spec, plane=plane_identity(place, loaded.scenario.plane))
@@ -72,7 +76,7 @@ def _classify(world: World, state: RuleState, text: str) -> Classification:
     missing = world.values.missing(text)
     if missing:
         return Classification(kind=None, code=None, problem=f"the value {missing[0]!r} cannot be resolved here")
-    name, tool = next(iter(world.scenario.tool.items()))
+    name, tool = next(iter(world.scenario.command_tools.items()))
     arguments: dict[str, JsonValue] = {tool.argument: filled}
     parsed = command.parse(filled, world.contexts[name])
     kind = rules.match(world.scenario, tool=name, arguments=arguments, parsed=parsed)
