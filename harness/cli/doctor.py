@@ -74,11 +74,16 @@ def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
         )
         for ref, problems in provision.damaged(settings.home).items()
     ]
-    return tuple(found) or (
+    own = [
         environment.Fact(
-            name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
-        ),
+            name=f"control plane {one.ref}", status="ok", text=f"part of harness, version {one.version}", hint=""
+        )
+        for one in wiring.built_in_identities()
+    ]
+    missing = environment.Fact(
+        name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
     )
+    return (*own, *(found or [missing]))
 
 
 def _found(text: str, hint: str) -> str:
