@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -193,6 +194,16 @@ def test_scenarios_call_it_with_arguments_in_json(plane: RegistryPlane) -> None:
     for args in (["get", "{"], ["get", "[]"], ["get", "{}", "{}"]):
         assert plane.invoke(args, timeout_s=1.0, output_bytes=99).stderr == b"invalid_arguments\n"
     assert plane.invoke([], timeout_s=1.0, output_bytes=99).stderr == b"unknown_operation\n"
+
+
+def test_of_agents_that_claim_at_once_one_wins_and_the_others_are_told(plane: RegistryPlane) -> None:
+    def claims(number: int) -> str | None:
+        arguments: dict[str, JsonValue] = {"id": "a", "agent": f"agent-{number}", "version": 1}
+        return plane.call("claim", arguments, timeout_s=1.0).error
+
+    with ThreadPoolExecutor(4) as pool:
+        errors = list(pool.map(claims, range(4)))
+    assert sorted(error or "" for error in errors) == ["", *["stale_version"] * 3]
 
 
 def test_nothing_lies_beside_its_file(plane: RegistryPlane) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -219,6 +221,18 @@ def test_a_plane_that_breaks_meanwhile_is_nobodys_failure(stage: Stage, turn: in
     assert played.ending[:2] == ("failed/tool_error", "not_judged")
     assert played.receipt.cause == "control_plane"
     assert "registry" in (played.result.log.problem or "")
+
+
+def test_bytes_that_say_the_same_are_no_change(stage: Stage) -> None:
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        for file in stage.temporary.rglob("registry.sqlite"):
+            with closing(sqlite3.connect(file)) as other:
+                other.execute(f"PRAGMA user_version = {context.turn}")
+        return LOOK if context.turn == 1 else HONEST
+
+    played = stage.play(actor=ReplyActor([reply] * 2), change=CHANGE)
+    assert played.receipt.failure_code == "did_nothing"
+    assert played.receipt.boundary.changes == ()
 
 
 def live(seen: list[int]) -> ReplyActor:
