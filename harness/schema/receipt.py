@@ -153,5 +153,5 @@ def receipt_key(
     scenario: str, scenario_digest: Digest, actor: ActorIdentity, plane: PlaneIdentity, *, trial: int, attempt: int
 ) -> str:
     """The key that the receipt of such an episode has: equal keys, equal questions."""
-    parts = (scenario, scenario_digest, actor.digest, plane.ref, plane.wheel_sha256 or "-", str(trial), str(attempt))
-    return "|".join(parts)
+    which = plane.wheel_sha256 or plane.version
+    return "|".join((scenario, scenario_digest, actor.digest, plane.ref, which, str(trial), str(attempt)))
