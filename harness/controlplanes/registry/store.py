@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS watchers (
 
 #: Primary result codes of SQLite.
 _BUSY: Final = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
-_MACHINE: Final = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM))
+_MACHINE: Final = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 from harness import catalog
 from harness.controlplanes.registry import IDENTITY, OPERATIONS, RegistryPlane, open_plane
-from harness.errors import ControlPlaneError
+from harness.errors import ControlPlaneError, MachineError
 from harness.ports import OperationPlane
 from harness.schema.base import JsonValue
 from harness.workspace import Fingerprinter
@@ -176,6 +176,30 @@ def test_a_registry_that_is_damaged_later_answers_nothing(plane: RegistryPlane) 
     plane.store.write_bytes(b"x" * 8192)
     with pytest.raises(ControlPlaneError, match="the registry cannot be used"):
         plane.call("get", {"id": "a"}, timeout_s=1.0)
+
+
+def test_a_registry_that_is_locked_when_it_is_opened_cannot_be_opened(plane: RegistryPlane, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(plane.store, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ControlPlaneError, match="cannot be opened: somebody else is writing"):
+            open_plane(tmp_path)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR | 3 << 8])
+def test_a_full_disc_is_the_machines_fault(plane: RegistryPlane, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    def full(*_: object, **__: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = code
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    with pytest.raises(MachineError, match="the registry cannot be written: database or disk is full"):
+        plane.call("get", {"id": "a"}, timeout_s=1.0)
+
+
+def test_a_folder_that_is_gone_is_the_machines_fault(plane: RegistryPlane, tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="unable to open"):
+        open_plane(tmp_path / "gone")
 
 
 def test_a_closed_registry_does_nothing(plane: RegistryPlane) -> None:
