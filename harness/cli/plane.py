@@ -62,8 +62,7 @@ def listing(form: str) -> ExitCode:
     home = wiring.settings().home
     rows = [_row(one) for one in provision.installed(home)]
     broken = provision.damaged(home)
-    if not rows and not broken:
-        note("harness: no control plane is installed; type: harness plane install loopx==0.4.8")
+    none = not rows and not broken
     own = _own()
     rows += [{"plane": name, "wheel_sha256": None, "root": None} for name in own]
     for ref in broken:
@@ -76,6 +75,8 @@ def listing(form: str) -> ExitCode:
     else:
         places = [(str(row["plane"]), own.get(str(row["plane"]), str(row["root"]))) for row in rows]
         say(table(("plane", "where"), places))
+        if none:
+            say("no other is installed; type: harness plane install loopx==0.4.8")
     return ExitCode.PASSED
 
 

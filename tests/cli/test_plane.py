@@ -89,8 +89,9 @@ def test_list_tells_what_is_installed_in_each_form(harness: Harness, one: Path) 
 def test_list_of_nothing_tells_the_line_to_type(harness: Harness, home: Path) -> None:
     code, out, err = harness("plane", "list")
 
-    assert (code, err) == (0, "harness: no control plane is installed; type: harness plane install loopx==0.4.8\n")
+    assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith("registry  part of harness")
+    assert out.splitlines()[2:] == ["no other is installed; type: harness plane install loopx==0.4.8"]
 
 
 def test_what_is_part_of_harness_needs_no_installation(harness: Harness, home: Path) -> None:
