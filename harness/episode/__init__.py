@@ -1,5 +1,7 @@
 """One run of one scenario: the only loop, and the order of its checks."""
 
+from harness.episode.answering import give_answer
+from harness.episode.deciding import decide
 from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
@@ -7,4 +9,14 @@ from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import json_object
 from harness.episode.world import World
 
-__all__ = ["CLASSIFIER_VERSION", "DurablePlace", "EpisodeParts", "World", "json_object", "open_world", "run"]
+__all__ = [
+    "CLASSIFIER_VERSION",
+    "DurablePlace",
+    "EpisodeParts",
+    "World",
+    "decide",
+    "give_answer",
+    "json_object",
+    "open_world",
+    "run",
+]

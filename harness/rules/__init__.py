@@ -1,6 +1,7 @@
 """What a scenario's rules say about a call, a result, an ending: pure functions over bound values."""
 
 from harness.rules.endings import accepts, ending_findings, satisfies, silence
+from harness.rules.expecting import examine
 from harness.rules.graphing import graph
 from harness.rules.judging import judge
 from harness.rules.matching import match
@@ -12,6 +13,7 @@ __all__ = [
     "accepts",
     "codes",
     "ending_findings",
+    "examine",
     "graph",
     "judge",
     "match",
