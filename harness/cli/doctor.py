@@ -11,6 +11,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
 from harness.schema.base import JsonValue
+from harness.wiring.built_in import built_in_identities
 
 __all__ = ["doctor"]
 
@@ -78,7 +79,7 @@ def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
         environment.Fact(
             name=f"control plane {one.ref}", status="ok", text=f"part of harness, version {one.version}", hint=""
         )
-        for one in wiring.built_in_identities()
+        for one in built_in_identities()
     ]
     missing = environment.Fact(
         name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"

@@ -12,6 +12,7 @@ from harness.cli.lazy import LazyGroup
 from harness.cli.output import note, say, say_json, table
 from harness.errors import CatalogError, NothingSelectedError, ProvisionError
 from harness.schema.base import JsonValue
+from harness.wiring.built_in import built_in_identities
 
 __all__ = ["install", "listing", "plane", "verify"]
 
@@ -25,7 +26,7 @@ def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
 
 def _own() -> dict[str, str]:
     """What is part of harness, and where it is then: name and words."""
-    return {one.ref: f"part of harness, version {one.version}" for one in wiring.built_in_identities()}
+    return {one.ref: f"part of harness, version {one.version}" for one in built_in_identities()}
 
 
 @click.command(

@@ -8,7 +8,6 @@ from harness.wiring._first_use import on_first_use
 
 if TYPE_CHECKING:
     from harness.wiring.actors import actor_specs, secret_guard
-    from harness.wiring.built_in import built_in_identities
     from harness.wiring.classification import Classification, classifier
     from harness.wiring.drifting import recording_report
     from harness.wiring.network import network_problem
@@ -42,7 +41,6 @@ __all__ = [
     "Strays",
     "actor_specs",
     "answer_episode",
-    "built_in_identities",
     "classifier",
     "decide_episode",
     "interrupted",
@@ -76,7 +74,6 @@ __getattr__ = on_first_use(
     __name__,
     {
         "actors": "actor_specs secret_guard",
-        "built_in": "built_in_identities",
         "classification": "Classification classifier",
         **{"drifting": "recording_report", "network": "network_problem", "planes": "plane_identity"},  # noqa: PIE800  (rows)
         "ordinary_keys": "refuse_ordinary_keys",
