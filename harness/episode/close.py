@@ -18,6 +18,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt, Step, TurnSummary
 from harness.schema.record import InputDelivered, TurnCommitted
 from harness.schema.recording import Drift
+from harness.schema.tool import READ_MORE
 from harness.schema.verdict import Cause
 
 __all__ = ["UNEXPECTED_CHANGE", "close"]
@@ -41,6 +42,7 @@ def close(
     conclusion = _conclude(parts, world, state, outcome, changes or ())
     declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
     declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]
+    tools = (*scenario.tool, *((READ_MORE,) if scenario.observe.spill else ()))
     evidence = Evidence(
         outcome=outcome,
         verdict=conclusion.verdict,
@@ -49,7 +51,7 @@ def close(
         findings=conclusion.findings,
         drifts=tuple(world.drifts) if world else (),
         facts=state.facts,
-        steps=tuple(_step(number, step, tuple(scenario.tool)) for number, step in enumerate(state.steps, 1)),
+        steps=tuple(_step(number, step, tools) for number, step in enumerate(state.steps, 1)),
         turns=tuple(map(_turn, state.turns)),
         model_turns=state.model_turns,
         changes=changes,

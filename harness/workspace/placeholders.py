@@ -57,6 +57,16 @@ class Placeholders:
             return text
         return self._path.sub(lambda match: self._names.get(match[1], _WHOLE), text)
 
+    def spans(self, text: str) -> tuple[tuple[int, int, int], ...]:
+        """What ``hide`` would replace: start, end, and the length of what would stand there; in order."""
+        found: list[tuple[int, int, int]] = []
+        if "_root}" in text:
+            found += [(match.start(), match.end(), len(match[0]) + 1) for match in self._name.finditer(text)]
+        if self._mark in text:
+            paths = self._path.finditer(text)
+            found += [(match.start(), match.end(), len(self._names.get(match[1], _WHOLE))) for match in paths]
+        return tuple(sorted(found))
+
     def show(self, text: str) -> str:
         """The text with every placeholder of the workspace replaced by its path; the inverse of ``hide``."""
         return self._name.sub(self._shown, text)
