@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -65,13 +66,18 @@ class RunStore:
         *,
         sync: bool = True,
         finished: Sequence[tuple[int, EpisodeResult]] | None = None,
+        aside: Callable[[], None] | None = None,
     ) -> None:
-        """``finished``, with their places in the plan, make it go on with the run that is in the folder."""
+        """``finished``, with their places in the plan, make it go on with the run that is in the folder.
+
+        ``aside`` is called when the folder is locked and before what else is in it is left out.
+        """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], _Kept] = {}
         self._size = 0
         self._private: list[Path] = []
+        self._is_new = finished is None
         self._part = self._folder = -1
         text = manifest_text(manifest)
         guard.check(text, MANIFEST)
@@ -82,6 +88,8 @@ class RunStore:
             _claim(folder)
         self._folder = sole(folder)
         try:
+            if aside is not None:
+                aside()
             self._part = self._begin() if finished is None else self._go_on(finished)
             _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
         except BaseException:
@@ -175,10 +183,10 @@ class RunStore:
     def discard(self) -> bool:
         """Take a run back that kept no episode: its files go, and the folders that were made for it.
 
-        Returns whether it did; where an episode is kept nothing is touched.
+        Returns whether it did; where an episode is kept, or an older run is gone on with, nothing is touched.
         """
         with self._lock:
-            if self._kept:
+            if self._kept or not self._is_new:
                 return False
             for path in (self.folder / PART, self.folder / MANIFEST, *self._private):
                 with suppress(OSError):
@@ -294,7 +302,10 @@ def _claim(folder: Path) -> None:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:
-        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
+        raise StoreError(
+            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
+            f"harness run --resume {shlex.quote(str(folder))}"
+        )
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
 
