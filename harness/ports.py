@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import Digest
+from harness.schema.base import Digest, JsonValue
 from harness.schema.message import ModelRequest, Reply
-from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
+from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, ProcessCommand
 from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.rehearsal import Visit
 from harness.schema.run import RunView
@@ -20,6 +21,7 @@ __all__ = [
     "Clock",
     "ControlPlane",
     "Executor",
+    "OperationPlane",
     "Provider",
     "Reporter",
     "Transport",
@@ -65,6 +67,21 @@ class ControlPlane(Protocol):
 
     def close(self) -> None:
         """Release what was opened; idempotent."""
+
+
+@runtime_checkable
+class OperationPlane(ControlPlane, Protocol):
+    """A control plane whose operations can be offered as tools, and that tells what it holds."""
+
+    @property
+    def store(self) -> Path:
+        """The file it keeps its state in: equal states may be different bytes, so ``snapshot`` stands for them."""
+
+    def call(self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float) -> OperationAnswer:
+        """One operation, done whole or not at all. Raises ControlPlaneError, MachineError where nobody can tell."""
+
+    def snapshot(self) -> dict[str, JsonValue]:
+        """All that it holds, in one order. Raises ControlPlaneError where it cannot be read, MachineError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "uuid": ("clock.py",),
     "secrets": ("clock.py",),
     "random": (),
-    "sqlite3": ("history/", "controlplanes/registry.py"),
+    "sqlite3": ("history/", "controlplanes/registry/"),
     **{f"os.{name}": _ENVIRONMENT for name in ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")},
 }
 #: Where everything may be caught, and why. A handler that ends by raising again needs no place here.

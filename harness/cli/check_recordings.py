@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
@@ -52,7 +53,8 @@ class Replayed:
         if self.strays:
             told.append(counted(len(self.strays), "stray"))
         if self.uncovered and total:
-            told.append(f"{counted(len(self.uncovered), 'scenario')} without a recording: {', '.join(self.uncovered)}")
+            named = f": {', '.join(self.uncovered)}" if len(self.uncovered) <= _NAMED else ""
+            told.append(f"{counted(len(self.uncovered), 'scenario')} without a recording{named}")
         return ", ".join(told)
 
     @property
@@ -115,6 +117,10 @@ def check_recordings(
             missed = sum(len(report.survivors) for report in reports)
             say(f"{total} mutations of {counted(len(reports), 'recording')}, {total - missed} noticed")
     return Replayed(tuple(reports), found.paths, tuple(broken), tuple(uncovered))
+
+
+#: More names than these fit on no line; ``--format json`` has them all.
+_NAMED: Final = 2
 
 
 def counted(number: int, noun: str) -> str:

@@ -11,6 +11,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
 from harness.schema.base import JsonValue
+from harness.wiring.built_in import built_in_identities
 
 __all__ = ["doctor"]
 
@@ -74,11 +75,16 @@ def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
         )
         for ref, problems in provision.damaged(settings.home).items()
     ]
-    return tuple(found) or (
+    own = [
         environment.Fact(
-            name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
-        ),
+            name=f"control plane {one.ref}", status="ok", text=f"part of harness, version {one.version}", hint=""
+        )
+        for one in built_in_identities()
+    ]
+    missing = environment.Fact(
+        name="control plane", status="missing", text="none is installed", hint="harness plane install loopx==0.4.8"
     )
+    return (*own, *(found or [missing]))
 
 
 def _found(text: str, hint: str) -> str:

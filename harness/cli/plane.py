@@ -1,4 +1,4 @@
-"""``harness plane``: the control planes that are installed, each in a directory of its own."""
+"""``harness plane``: the control planes that are installed, each in a directory of its own, and those of harness."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.cli.lazy import LazyGroup
 from harness.cli.output import note, say, say_json, table
 from harness.errors import CatalogError, NothingSelectedError, ProvisionError
 from harness.schema.base import JsonValue
+from harness.wiring.built_in import built_in_identities
 
 __all__ = ["install", "listing", "plane", "verify"]
 
@@ -21,6 +22,11 @@ _FORMAT = click.Choice(["text", "json", "jsonl"])
 
 def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
     return {"plane": one.identity.ref, "wheel_sha256": one.identity.wheel_sha256, "root": str(one.root)}
+
+
+def _own() -> dict[str, str]:
+    """What is part of harness, and where it is then: name and words."""
+    return {one.ref: f"part of harness, version {one.version}" for one in built_in_identities()}
 
 
 @click.command(
@@ -38,6 +44,9 @@ def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
 def install(ref: str, wheel: Path | None) -> ExitCode:
     """Install a control plane, pinned by version and wheel hash; needs no network the second time."""
     settings = wiring.settings()
+    if ref in _own():
+        say(f"{ref} is part of harness: there is nothing to install")
+        return ExitCode.PASSED
     try:
         installed = provision.install(ref, home=settings.home, wheel=wheel)
     except ProvisionError as error:
@@ -50,10 +59,13 @@ def install(ref: str, wheel: Path | None) -> ExitCode:
 @click.command("list", epilog="\b\nExample:\n  harness plane list --format json", context_settings=_CONTEXT)
 @click.option("--format", "form", type=_FORMAT, default="text", show_default=True, help="How the list is printed.")
 def listing(form: str) -> ExitCode:
-    """List the control planes that are installed."""
+    """List the control planes that are installed, and those that are part of harness."""
     home = wiring.settings().home
     rows = [_row(one) for one in provision.installed(home)]
     broken = provision.damaged(home)
+    none = not rows and not broken
+    own = _own()
+    rows += [{"plane": name, "wheel_sha256": None, "root": None} for name in own]
     for ref in broken:
         note(f"harness: {ref} is damaged; type: harness plane install {ref}")
     if form == "json":
@@ -61,10 +73,11 @@ def listing(form: str) -> ExitCode:
     elif form == "jsonl":
         for row in rows:
             say_json(row)
-    elif rows:
-        say(table(("plane", "where"), [(str(row["plane"]), str(row["root"])) for row in rows]))
-    elif not broken:
-        say("no control plane is installed; type: harness plane install loopx==0.4.8")
+    else:
+        places = [(str(row["plane"]), own.get(str(row["plane"]), str(row["root"]))) for row in rows]
+        say(table(("plane", "where"), places))
+        if none:
+            say("no other is installed; type: harness plane install loopx==0.4.8")
     return ExitCode.PASSED
 
 
@@ -72,17 +85,24 @@ def listing(form: str) -> ExitCode:
 @click.argument("ref", nargs=-1, metavar="[NAME==VERSION]...")
 @click.option("--format", "form", type=_FORMAT, default="text", show_default=True, help="How the result is printed.")
 def verify(ref: tuple[str, ...], form: str) -> ExitCode:
-    """Hold installed control planes (default: all) against the hashes they were installed with."""
+    """Hold installed control planes (default: all) against the hashes they were installed with.
+
+    What is part of harness has none of its own: it is as whole as harness is.
+    """
     settings = wiring.settings()
     whole = {one.identity.ref: one for one in provision.installed(settings.home)}
     broken = provision.damaged(settings.home)
     known = (*whole, *broken)
+    own = _own()
     for asked in ref:
-        if asked not in known:
-            raise CatalogError("installed control plane", asked, known)
-    if not known:
+        if asked not in known and asked not in own:
+            raise CatalogError("installed control plane", asked, (*known, *own))
+    if not known and not ref:
         raise NothingSelectedError("no control plane is installed; type: harness plane install loopx==0.4.8")
-    problems = {name: broken[name] if name in broken else provision.verify(whole[name]) for name in (ref or known)}
+    problems = {
+        name: broken[name] if name in broken else provision.verify(whole[name]) if name in whole else ()
+        for name in (ref or known)
+    }
     rows: list[dict[str, JsonValue]] = [{"plane": name, "problems": list(found)} for name, found in problems.items()]
     if form == "json":
         say_json({"planes": [dict(row) for row in rows]}, indent=2)
@@ -91,7 +111,8 @@ def verify(ref: tuple[str, ...], form: str) -> ExitCode:
             say_json(row)
     else:
         for name, found in problems.items():
-            say("\n".join((f"{name}: {'damaged' if found else 'fine'}", *(f"  {problem}" for problem in found))))
+            state = "damaged" if found else own.get(name, "fine")
+            say("\n".join((f"{name}: {state}", *(f"  {problem}" for problem in found))))
     return ExitCode.FAILED if any(problems.values()) else ExitCode.PASSED
 
 

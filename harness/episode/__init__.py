@@ -6,6 +6,17 @@ from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.values import json_object
 from harness.episode.world import World
 
-__all__ = ["CLASSIFIER_VERSION", "DurablePlace", "EpisodeParts", "World", "decide", "give_answer", "open_world", "run"]
+__all__ = [
+    "CLASSIFIER_VERSION",
+    "DurablePlace",
+    "EpisodeParts",
+    "World",
+    "decide",
+    "give_answer",
+    "json_object",
+    "open_world",
+    "run",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from harness import command, gate, rules
+from harness import gate, rules
 from harness.episode.answer import answer_call, result_code, result_text
 from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
@@ -14,11 +14,12 @@ from harness.episode.hands import CallInHand, CallStop
 from harness.episode.observing import fitted, observe
 from harness.episode.perform import perform
 from harness.episode.progress import end_loop
+from harness.episode.reading import command_digest, kind_of_text, read_call
 from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
-from harness.schema.base import Digest, JsonValue, digest_json, digest_text
+from harness.schema.base import Digest, JsonValue, digest_json
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
@@ -50,16 +51,9 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     if world.reads_more(hand.call.name):
         classify_reading_on(world, hand)
         return None
-    tool = world.command_tool(hand.call.name)
-    arguments = hand.call.arguments
-    if tool is None or arguments is None or hand.call.fault is not None:
+    if not read_call(world, hand):
         return None
-    text = arguments.get(tool.argument)
-    if not isinstance(text, str) or gate.check_size(hand.call, argument_bytes=world.scenario.limits.argument_bytes):
-        return None  # C7 refuses it: a text beyond the bound is not parsed
-    hand.text, hand.before = text, world.rule_state
-    hand.parsed = command.parse(text, world.contexts[hand.call.name])
-    hand.kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=hand.parsed)
+    hand.before = world.rule_state
     hand.proposal = rules.propose(world.scenario, hand.before, hand.kind)
     world.record(
         Classified(
@@ -68,9 +62,9 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
             point="proposal",
             kind_name=hand.proposal.kind,
             code=hand.proposal.code,
-            shape=hand.parsed.shape,
-            command=digest_text(world.placeholders.hide(text).strip(command.BLANKS)),
-            arguments=digest_json(world.placeholders.hide_json(arguments)),
+            shape=None if hand.parsed is None else hand.parsed.shape,
+            command=command_digest(world, hand),
+            arguments=digest_json(world.placeholders.hide_json(hand.call.arguments)),
         )
     )
     if hand.proposal.code is None:
@@ -149,7 +143,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
         ok = seen.ok and hand.error is None
         status: Literal["succeeded", "failed"] = "succeeded" if ok else "failed"
         world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
-    if hand.kind is not None and hand.kind.is_call and seen.ran:
+    if hand.reaches_plane and seen.ran:
         _keep_answer(world, hand, seen)
     return observe(world, hand)
 
@@ -173,7 +167,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         kind,
         seen,
         file=world.file_text,
-        kind_of=lambda t: _kind_of(world, hand, t),
+        kind_of=lambda text: kind_of_text(world, hand, text),
         shown=result_text(hand, seen),
     )
     hand.judgement = judgement
@@ -188,13 +182,13 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         )
     )
     if judgement.code is not None:
-        lacking = world.lacking() if kind.is_call and seen.ran else None
+        lacking = world.lacking() if hand.reaches_plane and seen.ran else None
         if lacking is not None:
             world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
             return _stop(hand, seen, machine_ending())
         _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
         return _stop(hand, seen, violation(judgement.code))
-    if rules.accepts(world.scenario, frozenset(world.state.facts)):
+    if rules.satisfies(world.scenario, frozenset(world.state.facts)):
         ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
         return _stop(hand, seen, ending)
     return None
@@ -274,12 +268,3 @@ def _keep_answer(world: World, hand: CallInHand, seen: Observation) -> None:
 def _find(world: World, findings: tuple[RawFinding, ...]) -> None:
     ordinal = len(world.state.steps)
     world.findings.extend((ordinal, finding) for finding in findings)
-
-
-def _kind_of(world: World, hand: CallInHand, text: str) -> str | None:
-    tool = world.scenario.tool[hand.call.name]
-    parsed = command.parse(text, world.contexts[hand.call.name])
-    arguments: dict[str, JsonValue] = {tool.argument: text}
-    kind = rules.match(world.scenario, tool=hand.call.name, arguments=arguments, parsed=parsed)
-    world.kinds_of[text] = kind.name if kind else None
-    return world.kinds_of[text]

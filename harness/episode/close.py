@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness import redaction, rules
 from harness.episode.boundary import measure
-from harness.episode.open import tool_specs
+from harness.episode.end_state import end_findings
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.verdict import Conclusion, default_cause, default_verdict, scenario_rule
 from harness.episode.world import World
@@ -18,6 +18,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt, Step, TurnSummary
 from harness.schema.record import InputDelivered, TurnCommitted
 from harness.schema.recording import Drift
+from harness.schema.tool import READ_MORE
 from harness.schema.verdict import Cause
 
 __all__ = ["UNEXPECTED_CHANGE", "close"]
@@ -41,7 +42,7 @@ def close(
     conclusion = _conclude(parts, world, state, outcome, changes or ())
     declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
     declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]
-    tools = tuple(tool.name for tool in tool_specs(scenario))
+    tools = (*scenario.tool, *((READ_MORE,) if scenario.observe.spill else ()))
     evidence = Evidence(
         outcome=outcome,
         verdict=conclusion.verdict,
@@ -96,19 +97,27 @@ def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcom
         return Conclusion(rule.verdict or "fail", rule.cause or broken, rule.code or outcome.detail, found)
     if outcome.status == "completed" and rule.verdict is None:
         if rules.accepts(scenario, frozenset(state.facts)):
-            return Conclusion("pass", None, None)
+            return _at_the_end(world, ())
         code = rule.code or rules.silence(scenario, frozenset(state.facts))
         finding = (None, RawFinding(code=code, check="silence"))
         return Conclusion("fail", rule.cause or "model", code, (*found, finding))
     live = parts.job.actor.identity.kind == "live"
     verdict = rule.verdict or ("fail" if rule.code else default_verdict(outcome, live=live))
     if verdict == "pass":
-        return Conclusion("pass", None, None, found)
+        return _at_the_end(world, found)
     code = rule.code or outcome.reason
     finding = (None, RawFinding(code=code, check="outcome"))
     waited = live and any(one.purpose == "main" and one.status == "unknown" for one in state.operations.values())
     cause = rule.cause or default_cause(outcome, verdict, waited_for_model=waited)
     return Conclusion(verdict, cause, code, (*found, finding))
+
+
+def _at_the_end(world: World | None, found: tuple[tuple[int | None, RawFinding], ...]) -> Conclusion:
+    """A pass, if what was said and what is holds too."""
+    wrong = () if world is None else end_findings(world)
+    if not wrong:
+        return Conclusion("pass", None, None, found)
+    return Conclusion("fail", "model", wrong[0][1].code, (*found, *wrong))
 
 
 def _definition(journal: Journal) -> str | None:

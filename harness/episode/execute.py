@@ -9,12 +9,14 @@ from itertools import islice
 
 from harness.episode.values import json_object
 from harness.episode.world import World
+from harness.schema.base import JsonValue, canonical_json
 from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
 from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
+from harness.schema.tool import TypedError
 from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
-__all__ = ["answer_clock", "observed", "run_call", "run_reads"]
+__all__ = ["answer_clock", "observed", "run_call", "run_operation", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
@@ -59,6 +61,22 @@ def observed(completed: Completed) -> Observation:
         stdout=Channel.counted(completed.stdout_seen, len(completed.stdout)),
         stderr=Channel.counted(completed.stderr_seen, len(completed.stderr)),
         sections=(len(text), len(trouble)),
+    )
+
+
+def run_operation(world: World, operation: str, arguments: dict[str, JsonValue]) -> Observation:
+    """One operation of the control plane; its answer is shown as JSON, whether it did it or not."""
+    answered = world.call_plane(operation, arguments)
+    text = canonical_json(answered.document) + "\n"
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return Observation(
+        ran=True,
+        ok=answered.error is None,
+        text=text,
+        exit_code=0 if answered.error is None else 1,
+        answer=answered.document,
+        stdout=Channel.counted(size, size),
+        error=None if answered.error is None else TypedError(class_=answered.error_class, code=answered.error),
     )
 
 

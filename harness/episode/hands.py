@@ -43,6 +43,7 @@ class CallInHand:
     index: int
     call: ToolCall
     text: str | None = None
+    plane_operation: str | None = None
     parsed: ParsedCommand | None = None
     kind: KindSpec | None = None
     proposal: Proposal = field(default_factory=lambda: Proposal(kind=None))
@@ -60,6 +61,11 @@ class CallInHand:
     def operation(self) -> str:
         """The name of this call's operation in the journal."""
         return f"turn-{self.turn}/call-{self.index}"
+
+    @property
+    def reaches_plane(self) -> bool:
+        """Whether it is a call of the control plane, by a command or as one of its operations."""
+        return self.plane_operation is not None or (self.kind is not None and self.kind.is_call)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from harness.episode.beside import late_sink
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
+from harness.episode.end_state import ending_document
 from harness.episode.endings import machine_ending
+from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.open import open_world
@@ -26,6 +28,7 @@ from harness.errors import (
     StorageError,
 )
 from harness.journal import Journal, MemorySpool, Spool, fold, recovery_class
+from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -203,9 +206,15 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
     """Observe the world a last time; the outcome changes only where that cannot be done."""
     try:
         world.observe_changes("unknown")
+        if isinstance(world.plane, OperationPlane):
+            with in_our_words():
+                world.plane_state = world.plane.snapshot()
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()
+    except ControlPlaneError as error:
+        world.problem = world.problem or str(error)
+        return Outcome(status="failed", reason="tool_error", detail="control_plane")
     return outcome
 
 
@@ -219,7 +228,7 @@ def _turns(world: World) -> Outcome:
 def _trace(world: World) -> EpisodeTrace:
     files = {
         path: text
-        for tool in world.scenario.tool.values()
+        for tool in world.scenario.command_tools.values()
         for path in tool.content
         if (text := world.file_text(path)) is not None
     }
@@ -229,4 +238,5 @@ def _trace(world: World) -> EpisodeTrace:
         steps=tuple(world.trace),
         files=files,
         kinds_of=world.kinds_of,
+        ending=ending_document(world) if world.scenario.end.check else None,
     )

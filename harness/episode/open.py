@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from contextlib import ExitStack
 from hashlib import sha256
 from typing import Literal
@@ -20,7 +21,7 @@ from harness.episode.world import World
 from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, Spool
 from harness.observation import FOLDER
-from harness.ports import ControlPlane
+from harness.ports import ControlPlane, OperationPlane
 from harness.scenario import bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
@@ -29,7 +30,7 @@ from harness.schema.evidence import StateDigest
 from harness.schema.message import Message, SystemMessage, UserMessage
 from harness.schema.process import Completed
 from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
-from harness.schema.scenario import Scenario
+from harness.schema.scenario import PlaneTool, Scenario, Tool
 from harness.schema.tool import ToolSpec
 from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve, shortage
 
@@ -50,21 +51,29 @@ def fixed_values(workspace: Workspace, turn: str) -> dict[str, str]:
     return {**roots, "fixture_root": str(workspace.root), "turn_id": turn}
 
 
-def tool_specs(scenario: Scenario) -> tuple[ToolSpec, ...]:
-    """The tools as they are declared to the actor."""
-    return tuple(
-        ToolSpec(
-            name=name,
-            description=tool.about,
-            parameters={
-                "type": "object",
-                "properties": {tool.argument: {"type": "string"}},
-                "required": [tool.argument],
-                "additionalProperties": False,
-            },
-        )
-        for name, tool in scenario.tool.items()
-    ) + ((READ_MORE_SPEC,) if scenario.observe.spill else ())
+def tool_specs(scenario: Scenario, operations: Mapping[str, ToolSpec]) -> tuple[ToolSpec, ...]:
+    """The tools as they are declared to the actor. Raises SetupRejectedError for an operation that is not there."""
+    return tuple(_tool_spec(name, tool, operations) for name, tool in scenario.tool.items()) + (
+        (READ_MORE_SPEC,) if scenario.observe.spill else ()
+    )
+
+
+def _tool_spec(name: str, tool: Tool, operations: Mapping[str, ToolSpec]) -> ToolSpec:
+    if isinstance(tool, PlaneTool):
+        known = operations.get(tool.operation)
+        if known is None:
+            raise SetupRejectedError(f"tool.{name}: the control plane has no operation {tool.operation!r}")
+        return known.model_copy(update={"name": name, "description": tool.about or known.description})
+    return ToolSpec(
+        name=name,
+        description=tool.about,
+        parameters={
+            "type": "object",
+            "properties": {tool.argument: {"type": "string"}},
+            "required": [tool.argument],
+            "additionalProperties": False,
+        },
+    )
 
 
 def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, GrammarContext]:
@@ -80,7 +89,7 @@ def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, Gram
             metadata=tool.metadata,
             call=scenario.call,
         )
-        for name, tool in scenario.tool.items()
+        for name, tool in scenario.command_tools.items()
     }
 
 
@@ -100,7 +109,7 @@ def open_world(
         durable.settle_in(workspace.root.name, apart=(FOLDER,) if raw.observe.spill else ())
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
     scenario = bind(raw, fixed, source=job.loaded.path)
-    tools = (*tool_specs(scenario), *control_tools(scenario.control.offer))
+    tools = (*tool_specs(scenario, parts.operations), *control_tools(scenario.control.offer))
     _permitted(scenario, tools, parts.host_denied)
     placeholders = Placeholders(workspace)
     opened = Opened(
@@ -179,7 +188,8 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     plane = parts.open_plane(workspace)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
-    fingerprinter = Fingerprinter(Placeholders(workspace).hide)
+    meanings = {plane.store: plane.snapshot} if isinstance(plane, OperationPlane) else {}
+    fingerprinter = Fingerprinter(Placeholders(workspace).hide, meanings)
     baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:
         raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")

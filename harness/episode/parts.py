@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
@@ -12,6 +12,7 @@ from harness.episode.durable import DurablePlace
 from harness.episode.late import LATE, LateReplies
 from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
 from harness.schema.run import EpisodeJob, LateRow
+from harness.schema.tool import ToolSpec
 from harness.workspace import Workspace
 
 __all__ = ["CLASSIFIER_VERSION", "EpisodeParts"]
@@ -44,6 +45,7 @@ class EpisodeParts:
     where it did not. ``shutdown`` tells of an end of the process, as ``cancelled`` of a
     wish to cancel. ``pause`` waits some seconds between two attempts at a model call. ``detached`` counts calls that
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
+    ``operations`` are those of the control plane that can be tools.
     """
 
     job: EpisodeJob
@@ -63,3 +65,4 @@ class EpisodeParts:
     detached: DetachedCalls = DETACHED
     late: LateReplies = LATE
     late_row: Callable[[LateRow], None] = _drop
+    operations: Mapping[str, ToolSpec] = field(default_factory=dict)

@@ -6,7 +6,7 @@ import json
 import signal
 
 from harness.episode.erring import UNCERTAIN
-from harness.episode.execute import answer_clock, run_call, run_reads
+from harness.episode.execute import answer_clock, run_call, run_operation, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.observing import result_room
 from harness.episode.reading_on import read_on
@@ -38,9 +38,9 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
             hand.observation = read_on(world, hand, result_room(world, hand))
         return None
     parsed, kind = hand.parsed, hand.kind
-    if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
+    if kind is None or (parsed is None and hand.plane_operation is None):  # pragma: no cover  (C2 ended it)
         raise AssertionError(hand.operation)
-    by = "control_plane" if kind.is_call and parsed.call is not None else "tool"
+    by = "control_plane" if parsed is None or (kind.is_call and parsed.call is not None) else "tool"
     done = _done_before(world, hand, by)
     if done is not None:
         return done if isinstance(done, CallStop) else None
@@ -55,12 +55,14 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     return _proves_nothing(world, hand, hand.observation, by)
 
 
-def _observed(world: World, hand: CallInHand, parsed: ParsedCommand, kind: KindSpec) -> Observation:
+def _observed(world: World, hand: CallInHand, parsed: ParsedCommand | None, kind: KindSpec) -> Observation:
     """Run what the call was read as. Raises MachineError or ControlPlaneError."""
+    if parsed is None:
+        return run_operation(world, hand.plane_operation or "", hand.call.arguments or {})
     if kind.is_call and parsed.call is not None:
         return run_call(world, parsed.call)
     if kind.read == "clock" and parsed.clock is not None:
-        return answer_clock(parsed.clock, world.scenario.tool[hand.call.name].clock)
+        return answer_clock(parsed.clock, world.scenario.command_tools[hand.call.name].clock)
     if parsed.reads is not None:
         return run_reads(world, parsed.reads)
     return Observation(ran=False, ok=False, text="", refused="not_executable")

@@ -103,6 +103,7 @@ def _final(world: World, turn: TurnInHand) -> Outcome:
             observed=len(data),
             overshoot=len(data) - limits.output_bytes,
         )
+    world.final_text = turn.answer.text
     if len(data) <= limits.output_inline_bytes:
         return Outcome(status="completed", reason="final_response", detail="inline")
     keep = world.parts.keep_output

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from harness.detectors import Streaks
@@ -13,10 +15,10 @@ from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
-from harness.errors import MachineError, OpeningRefusedError
+from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
 from harness.observation import FOLDER
-from harness.ports import ControlPlane
+from harness.ports import ControlPlane, OperationPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, JsonValue
 from harness.schema.command import GrammarContext
@@ -24,11 +26,11 @@ from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.observation import Channel, ChannelName
-from harness.schema.process import Completed
+from harness.schema.process import Completed, OperationAnswer
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, OutputRow
-from harness.schema.scenario import CommandTool, Scenario
+from harness.schema.scenario import CommandTool, Scenario, Tool
 from harness.schema.tool import READ_MORE, ToolSpec
 from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
@@ -75,6 +77,8 @@ class World:
     problem: str | None = None
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
+    final_text: str | None = None
+    plane_state: dict[str, JsonValue] | None = None
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
@@ -95,9 +99,13 @@ class World:
         if self.durable is None or not self.bounds.latched:
             self.journal.append(payload)
 
+    def declared(self, name: str) -> Tool | None:
+        """The scenario's tool of that name."""
+        return self.scenario.tool.get(name)
+
     def command_tool(self, name: str) -> CommandTool | None:
         """The scenario's command tool of that name."""
-        return self.scenario.tool.get(name)
+        return self.scenario.command_tools.get(name)
 
     def declares(self, name: str) -> bool:
         """Whether the actor is offered a tool of that name."""
@@ -122,12 +130,26 @@ class World:
 
         Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
         """
-        limits = self.scenario.limits
-        timeout = max(min(limits.tool_call_s, self.bounds.left()), 0.001)
+        most = self.scenario.limits.tool_result_bytes + 1
+        with self._measured():
+            return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
+
+    def call_plane(self, operation: str, arguments: dict[str, JsonValue]) -> OperationAnswer:
+        """One operation of the control plane, bounded and told as ``invoke_plane``."""
+        if not isinstance(self.plane, OperationPlane):  # pragma: no cover  (E8 refuses such a tool)
+            raise ControlPlaneError("the control plane has no operations")
+        with self._measured():
+            return self.plane.call(operation, arguments, timeout_s=self._call_s())
+
+    def _call_s(self) -> float:
+        return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
         started = self.parts.clock.monotonic()
         try:
             with in_our_words():
-                return self.plane.invoke(args, timeout_s=timeout, output_bytes=limits.tool_result_bytes + 1)
+                yield
         finally:
             self.plane_calls += 1
             self.plane_seconds += self.parts.clock.monotonic() - started

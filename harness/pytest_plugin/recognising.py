@@ -14,7 +14,7 @@ _FOLDER: Final = "scenarios"
 _SAYS: Final = (
     re.compile(rb"^schema\s*=\s*1\b", re.MULTILINE),
     re.compile(rb"""^id\s*=\s*["'][^"'/\n]+/[^"'/\n]+["']""", re.MULTILINE),
-    re.compile(rb"""^plane\s*=\s*["'][^"'\n]+==""", re.MULTILINE),
+    re.compile(rb"""^plane\s*=\s*["'](?:[^"'\n]+==|[a-z][a-z0-9-]*["'])""", re.MULTILINE),
 )
 
 
@@ -22,7 +22,7 @@ def is_scenario(path: Path, folders: Collection[Path]) -> bool:
     """Whether ``ROOT/PACK/NAME.toml`` is a scenario.
 
     Where ROOT is one of ``folders`` each such file is; where there are no ``folders`` ROOT must be called
-    ``scenarios``, and the file must say ``schema = 1``, ``id = "PACK/NAME"`` and ``plane = "NAME==VERSION"``, whatever
+    ``scenarios``, and the file must say ``schema = 1``, ``id = "PACK/NAME"`` and a ``plane`` by its name, whatever
     else may be wrong with it.
     """
     if path.suffix != ".toml":

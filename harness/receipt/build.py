@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness import redaction
-from harness.schema.base import Digest
+from harness.schema.base import Digest, JsonValue
 from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
-from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, Step, TurnSummary
+from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step, TurnSummary
 from harness.schema.recording import Drift
 from harness.schema.run import EpisodeJob
 from harness.schema.verdict import Cause, Verdict
@@ -97,8 +97,8 @@ def _drift(drift: Drift) -> Finding:
 
 
 def _finding(step: int | None, raw: RawFinding, sayable: frozenset[str]) -> Finding:
-    told = raw.check in {"answer", "content", "execution"}
-    got = redaction.missing() if raw.missing else redaction.value(raw.got, sayable)
+    told = raw.check in {"answer", "content", "execution", "end"}
+    got = redaction.missing() if raw.missing else _got(raw, sayable)
     return Finding(
         code=raw.code,
         step=step,
@@ -107,6 +107,26 @@ def _finding(step: int | None, raw: RawFinding, sayable: frozenset[str]) -> Find
         expected=redaction.value(raw.expected, sayable) if told else None,
         got=got if told else None,
     )
+
+
+#: Stands for what an actor said that is no text: numbers are shown as they are, and nothing of a reply may be.
+_NUMBER = "a value with a number"
+
+
+def _got(raw: RawFinding, sayable: frozenset[str]) -> RedactedText:
+    if raw.check == "end" and (raw.pointer or "").startswith("/answer") and _holds_number(raw.got):
+        return redaction.value(_NUMBER, frozenset((_NUMBER,)))
+    return redaction.value(raw.got, sayable)
+
+
+def _holds_number(value: JsonValue) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, int | float) and not isinstance(one, bool):
+            return True
+        waiting += list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
+    return False
 
 
 def _boundary(evidence: Evidence) -> Boundary:

@@ -112,9 +112,10 @@ def truncated(reply: Reply) -> Reply:
 
 def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:
     if action.command is not None:
-        tools = values.scenario.tool
-        if len(tools) != 1:
-            raise ScriptError(f"a command needs a scenario with one tool; this one has {len(tools)}")
+        tools = values.scenario.command_tools
+        if len(values.scenario.tool) != 1 or not tools:
+            many = len(values.scenario.tool) if tools else "none that takes one"
+            raise ScriptError(f"a command needs a scenario with one tool; this one has {many}")
         ((name, tool),) = tools.items()
         return (_call(action.id or f"call-{turn}-1", name, {tool.argument: _command(action, action.command, values)}),)
     return tuple(

@@ -23,6 +23,7 @@ _CHECK_WORDS = {
     "silence": "the actor stopped calling",
     "boundary": "the workspace changed where it must not",
     "outcome": "how the loop ended",
+    "end": "what was true at the end",
 }
 
 _NOT_FOUND = 404
@@ -41,7 +42,9 @@ _ADVICE = {
 }
 
 #: Expectations of an answer that are put in words and not values; a receipt holds both as JSON.
-_PHRASE = re.compile(r'(?:no command )?contains "|\d+ of kind |the value at #|(?:empty|absent|an array of commands)\Z')
+_PHRASE = re.compile(
+    r'(?:no command )?contains "|one of \[|\d+ of kind |the value at #|(?:empty|absent|an array of commands)\Z'
+)
 
 
 def ending(receipt: Receipt) -> str:

@@ -1,6 +1,6 @@
 """What a scenario's rules say about a call, a result, an ending: pure functions over bound values."""
 
-from harness.rules.endings import accepts, silence
+from harness.rules.endings import accepts, ending_findings, satisfies, silence
 from harness.rules.erring import typed_error
 from harness.rules.expecting import examine
 from harness.rules.graphing import graph
@@ -13,11 +13,13 @@ __all__ = [
     "RuleState",
     "accepts",
     "codes",
+    "ending_findings",
     "examine",
     "graph",
     "judge",
     "match",
     "propose",
+    "satisfies",
     "sayable",
     "silence",
     "typed_error",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
+from harness.rules.expecting import examine
+from harness.schema.base import JsonValue
+from harness.schema.finding import RawFinding
 from harness.schema.name import Code, Fact
+from harness.schema.pointer import MISSING
 from harness.schema.scenario import Scenario
 
-__all__ = ["accepts", "silence"]
+__all__ = ["accepts", "ending_findings", "satisfies", "silence"]
 
 
 def silence(scenario: Scenario, facts: AbstractSet[Fact]) -> Code:
@@ -18,5 +22,27 @@ def silence(scenario: Scenario, facts: AbstractSet[Fact]) -> Code:
 
 
 def accepts(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
-    """Whether these facts satisfy the scenario."""
+    """Whether these facts are all that the scenario asks for."""
     return facts >= set(scenario.end.accept)
+
+
+def satisfies(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
+    """Whether these facts end the episode: with checks of the end it is over only when the actor stops calling."""
+    return accepts(scenario, facts) and not scenario.end.check
+
+
+def ending_findings(scenario: Scenario, ending: JsonValue) -> tuple[RawFinding, ...]:
+    """Everything in which the final answer and the control plane's state miss the end's checks, in file order."""
+    return tuple(
+        RawFinding(
+            code=check.code,
+            check="end",
+            pointer=at,
+            expected=miss.expected,
+            got=None if miss.got is MISSING else miss.got,
+            missing=miss.got is MISSING,
+        )
+        for check in scenario.end.check
+        for at, expectation in check.holds.items()
+        for miss in examine(ending, at, expectation)
+    )

@@ -34,8 +34,9 @@ def examine(
 
 def phrase(check: AnswerCheck) -> tuple[JsonValue, ...]:
     """The expectation as findings show it: a plain value for ``equals``, words for every other test."""
-    if check.contains is not None:
-        return (f"contains {json.dumps(check.contains, ensure_ascii=False)}",)
+    if check.contains is not None or check.one_of is not None:
+        word, wanted = ("contains", check.contains) if check.one_of is None else ("one of", list(check.one_of))
+        return (f"{word} {json.dumps(wanted, ensure_ascii=False)}",)
     if check.same_as is not None:
         return (f"the value at #{check.same_as}",)
     if check.empty:
@@ -78,6 +79,8 @@ def _misses(document: JsonValue, value: JsonValue | Missing, check: AnswerCheck,
         holds = value is None or (isinstance(value, str | list | dict) and not value)
     elif check.same_as is not None:
         holds = value is not MISSING and same(value, pointer(document, check.same_as))
+    elif check.one_of is not None:
+        holds = any(same(value, wanted) for wanted in check.one_of)
     elif check.contains is not None:
         holds = _contains(value, check.contains)
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.errors import ScenarioError
-from harness.rules.endings import accepts, silence
+from harness.rules.endings import accepts, satisfies, silence
 from harness.rules.proposing import RuleState, propose
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.name import Fact, KindName
@@ -27,7 +27,7 @@ def graph(scenario: Scenario) -> RuleGraph:
     """Breadth-first over fact sets and kinds.
 
     An edge to a node is a call that may go on; an edge to None ends with its code: the rule that the call breaks,
-    ``failed``, or a check's own code. A set that satisfies the scenario has no edges, as the episode is over there.
+    ``failed``, or a check's own code. A set that ends the episode has no edges.
     Calls of no kind are possible everywhere and left out. Raises ScenarioError beyond ``STATES_MAX`` states.
     """
     checked = _codes_of_checks(scenario)
@@ -37,7 +37,7 @@ def graph(scenario: Scenario) -> RuleGraph:
     seen, queue = {start}, deque([start])
     while queue:
         state = queue.popleft()
-        if accepts(scenario, state[0]):
+        if satisfies(scenario, state[0]):
             continue
         for kind in scenario.kind:
             for code, following in _outcomes(scenario, state, kind, checked.get(kind.name, ())):

@@ -36,6 +36,8 @@ def sayable(scenario: Scenario) -> frozenset[str]:
     for kind in scenario.kind:
         found.update((kind.name, *kind.never, *kind.needs, *([] if kind.sets is None else [kind.sets])))
         found.update(_words(kind.where.values()))
+    for end_check in scenario.end.check:
+        found.update(_words(end_check.holds.values()))
     for spec in scenario.check:
         found.update(_words(spec.answer.values()))
     return frozenset(text for text in found if _is_harmless(text))
@@ -44,7 +46,7 @@ def sayable(scenario: Scenario) -> frozenset[str]:
 def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
     for expectation in expectations:
         check = expectation if isinstance(expectation, AnswerCheck) else AnswerCheck(equals=expectation)
-        for value in (*phrase(check), check.contains):
+        for value in (*phrase(check), check.contains, *(check.one_of or ())):
             if isinstance(value, str):
                 yield value
 

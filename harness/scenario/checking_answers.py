@@ -28,6 +28,9 @@ def check_problems(scenario: Scenario) -> Iterator[Problem]:
         yield from _expectation(scenario, when.value, ("control", "completed_when", "value"), of_answer=False)
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
+    for index, end_check in enumerate(scenario.end.check):
+        for at, expectation in end_check.holds.items():
+            yield from _end_check(scenario, at, expectation, ("end", "check", index, "holds", at))
     for index in _shown_not_json(scenario):
         path: KeyPath = ("check", index, "shows", "file")
         yield Problem(path, "this file's text is no JSON, so nothing can show it", "a JSON file")
@@ -59,6 +62,12 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         yield Problem((*path, "answer"), f"{kind.name!r} is a read and has no answer", "a kind that is a call")
 
 
+def _end_check(scenario: Scenario, at: str, expectation: Expectation, path: KeyPath) -> Iterator[Problem]:
+    if at.partition("/")[2].partition("/")[0] not in {"answer", "state"}:
+        yield Problem(path, f"{at!r} points at nothing that is known at the end", "/answer… or /state…")
+    yield from _expectation(scenario, expectation, path, of_answer=False)
+
+
 def _shown_not_json(scenario: Scenario) -> Iterator[int]:
     """The checks that want a file shown which is no JSON; one that the world does not hold may become JSON later."""
     try:
@@ -85,7 +94,7 @@ def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *,
     tests = expectation.tests
     main = [test for test in tests if test != "none_contains"]
     if len(main) > 1 or not tests or (tests[-1] == "none_contains" and main not in ([], ["commands"])):
-        allowed = "exactly one of equals, contains, same_as, empty, absent, commands (with none_contains)"
+        allowed = "exactly one of equals, one_of, contains, same_as, empty, absent, commands (with none_contains)"
         yield Problem(path, f"{len(tests)} tests in one check", allowed)
     if not of_answer and (expectation.code is not None or expectation.commands is not None):
         yield Problem(path, "code and commands are for answers", "a test of one value")

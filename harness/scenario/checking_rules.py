@@ -31,11 +31,7 @@ def _kind(scenario: Scenario, kind: KindSpec, index: int) -> Iterator[Problem]:
     if not (kind.is_call or kind.where or kind.read is not None or kind.tool is not None):
         yield Problem(path, f"the kind {kind.name!r} matches by nothing", "one of call, with, word, read, tool, where")
         return
-    if kind.is_call and kind.read is not None:
-        yield Problem((*path, "read"), "a call and a read at once", "one of the two")
-    if kind.tool is not None and kind.tool not in scenario.tool:
-        text = f"unknown tool {kind.tool!r}{nearest(kind.tool, scenario.tool)}"
-        yield Problem((*path, "tool"), text, ", ".join(scenario.tool))
+    yield from _matchers(scenario, kind, path)
     for name in kind.with_:
         if name.startswith("-"):
             yield Problem((*path, "with", name), "an option with dashes", "its name without dashes")
@@ -60,6 +56,18 @@ def _errors(kind: KindSpec, path: KeyPath) -> Iterator[Problem]:
             if before.exit in {None, rule.exit} and before.where.items() <= rule.where.items():
                 yield Problem(place, f"never asked: the error {before.code!r} before it takes all of it")
                 break
+
+
+def _matchers(scenario: Scenario, kind: KindSpec, path: KeyPath) -> Iterator[Problem]:
+    """Ways of matching that no call can fit together."""
+    if kind.is_call and kind.read is not None:
+        yield Problem((*path, "read"), "a call and a read at once", "one of the two")
+    if kind.tool is not None and kind.tool not in scenario.tool:
+        text = f"unknown tool {kind.tool!r}{nearest(kind.tool, scenario.tool)}"
+        yield Problem((*path, "tool"), text, ", ".join(scenario.tool))
+    elif kind.tool in scenario.plane_tools and (kind.is_call or kind.read is not None):
+        text = f"the tool {kind.tool!r} takes no command"
+        yield Problem((*path, "tool"), text, "tool and where, without call, with, word and read")
 
 
 def _covers(earlier: KindSpec, later: KindSpec) -> bool:

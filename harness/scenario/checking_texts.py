@@ -82,7 +82,7 @@ def _late_problems(scenario: Scenario, late: LateValue, path: KeyPath) -> Iterat
     elif late.at is None:
         yield Problem(path, "the pointer into the answer is missing", "at = a JSON pointer")
     if late.answer is not None:
-        calls = [kind.name for kind in scenario.kind if kind.is_call]
+        calls = [kind.name for kind in scenario.kind if scenario.is_plane_call(kind)]
         if late.answer not in calls:
             text = f"no kind {late.answer!r} that calls the control plane{nearest(late.answer, calls)}"
             yield Problem((*path, "answer"), text, ", ".join(calls))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from harness.errors import ScenarioError, ScriptError
@@ -22,12 +22,19 @@ _SHOWN = 60
 _PLANE = re.compile(r"[a-z][a-z0-9-]*==[0-9][A-Za-z0-9.+!-]*")
 
 
-def world_problems(scenario: Scenario, *, name: str, grammars: frozenset[str]) -> Iterator[Problem]:
-    """Everything outside the rules that the schema alone cannot see; ``name`` is the id that the file's path gives."""
+def world_problems(
+    scenario: Scenario, *, name: str, grammars: frozenset[str], operations: Callable[[str], Collection[str] | None]
+) -> Iterator[Problem]:
+    """Everything outside the rules that the schema alone cannot see; ``name`` is the id that the file's path gives.
+
+    ``operations`` gives those of a control plane that comes with harness by its name, None where none is called so.
+    """
     if scenario.id != name:
         yield Problem(("id",), f"{scenario.id!r} does not fit the file's path", name)
-    if not _PLANE.fullmatch(scenario.plane):
-        yield Problem(("plane",), f"{scenario.plane!r} names no control plane", "name==version")
+    offered = operations(scenario.plane)
+    if offered is None and not _PLANE.fullmatch(scenario.plane):
+        yield Problem(("plane",), f"{scenario.plane!r} names no control plane", "name==version, or registry")
+    yield from _operations(scenario, offered or ())
     yield from _roots(scenario)
     known = _known(scenario)
     yield from _places(scenario, known)
@@ -72,8 +79,16 @@ def _places(scenario: Scenario, known: Mapping[str, str]) -> Iterator[Problem]:
         yield from _inside(scenario, _place(known, when.file), ("control", "completed_when", "file"))
 
 
+def _operations(scenario: Scenario, offered: Collection[str]) -> Iterator[Problem]:
+    """Tools of the control plane are operations that it has."""
+    for name, tool in scenario.plane_tools.items():
+        if tool.operation not in offered:
+            text = f"{scenario.plane} has no operation {tool.operation!r}{nearest(tool.operation, offered)}"
+            yield Problem(("tool", name, "operation"), text, ", ".join(offered) or "a tool with argument and grammar")
+
+
 def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str]) -> Iterator[Problem]:
-    for name, tool in scenario.tool.items():
+    for name, tool in scenario.command_tools.items():
         if tool.grammar not in grammars:
             text = f"unknown grammar {tool.grammar!r}{nearest(tool.grammar, grammars)}"
             yield Problem(("tool", name, "grammar"), text, ", ".join(sorted(grammars)))
@@ -84,7 +99,7 @@ def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str
         for key in ("content", "metadata"):
             for index, at in enumerate(getattr(tool, key)):
                 yield from _inside(scenario, _place(known, at), ("tool", name, key, index))
-    files = [_place(known, at) for tool in scenario.tool.values() for at in tool.content]
+    files = [_place(known, at) for tool in scenario.command_tools.values() for at in tool.content]
     for index, check in enumerate(scenario.check):
         if check.shows is not None and _place(known, check.shows.file) not in files:
             text = f"{check.shows.file!r} is no content file of a tool"
@@ -132,8 +147,10 @@ def _scripts(scenario: Scenario) -> Iterator[Problem]:
     scripts += [(("script", group, name), script) for group, named in several.items() for name, script in named.items()]
     for path, script in scripts:
         yield from script_problems(script, path)
-        if len(scenario.tool) > 1 and any(not isinstance(act, Action) or act.command is not None for act in script):
-            yield Problem(path, "a command where there are several tools", "calls, which name their tool")
+        commands = any(not isinstance(act, Action) or act.command is not None for act in script)
+        if commands and (len(scenario.tool) > 1 or not scenario.command_tools):
+            what = "are several tools" if len(scenario.tool) > 1 else "is no tool for one"
+            yield Problem(path, f"a command where there {what}", "calls, which name their tool")
     codes = scenario.codes
     for code in scenario.script.wrong:
         if code not in codes:

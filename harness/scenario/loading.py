@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -25,8 +26,19 @@ from harness.schema.scenario import LoadedScenario, Scenario
 __all__ = ["json_schema", "load"]
 
 
-def load(path: Path, *, grammars: frozenset[str]) -> LoadedScenario:
+def _none_built_in(_: str) -> None:
+    return None
+
+
+def load(
+    path: Path,
+    *,
+    grammars: frozenset[str],
+    operations: Callable[[str], Collection[str] | None] = _none_built_in,
+) -> LoadedScenario:
     """The scenario of a TOML file, checked as a whole; ``grammars`` are the command grammars that exist.
+
+    ``operations`` gives those of a control plane that comes with harness by its name, None where none is called so.
 
     The digest covers what the file says beyond the defaults, in canonical form: layout, comments and written-out
     defaults do not change it, nor does what no episode depends on (``asks``, ``tags``, scripts). Raises ScenarioError
@@ -40,7 +52,7 @@ def load(path: Path, *, grammars: frozenset[str]) -> LoadedScenario:
     name = f"{path.parent.name}/{path.stem}"
     problems = [
         *text_problems(scenario),
-        *world_problems(scenario, name=name, grammars=grammars),
+        *world_problems(scenario, name=name, grammars=grammars, operations=operations),
         *rule_problems(scenario),
         *check_problems(scenario),
         *control_problems(scenario),

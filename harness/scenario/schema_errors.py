@@ -62,7 +62,7 @@ def _problem(code: str, loc: Sequence[str | int], path: KeyPath, data: JsonValue
         what = "key" if isinstance(path[-1], str) else "entry"
         return Problem(path, f"this {what} is missing", _allowed(schema, path))
     if code == "extra_forbidden":
-        known = sorted(_keys(schema, path[:-1]))
+        known = sorted(_keys(schema, path[:-1], without=path[-1]))
         return Problem(path, f"{_UNKNOWN} {path[-1]!r}{nearest(str(path[-1]), known)}", ", ".join(known))
     if loc and loc[-1] == "[key]":
         return Problem(path, f"{path[-1]!r} cannot be a name here", _allowed_key(schema, path[:-1]))
@@ -114,7 +114,7 @@ def _nodes(schema: _Node, path: KeyPath) -> list[_Node]:
 def _alternatives(node: JsonValue | _Node, schema: _Node) -> Iterator[_Node]:
     if not isinstance(node, Mapping):
         return
-    reference, options = node.get("$ref"), node.get("anyOf")
+    reference, options = node.get("$ref"), node.get("anyOf", node.get("oneOf"))
     if isinstance(reference, str):
         definitions = schema["$defs"]
         if isinstance(definitions, dict):
@@ -140,9 +140,10 @@ def _children(node: _Node, part: str | int) -> Iterator[JsonValue]:
         yield node.get("additionalProperties")
 
 
-def _keys(schema: _Node, path: KeyPath) -> set[str]:
+def _keys(schema: _Node, path: KeyPath, *, without: str | int) -> set[str]:
+    """The keys that may stand at a path, of those alternatives that have no key ``without``."""
     properties = [node.get("properties") for node in _nodes(schema, path)]
-    return {name for table in properties if isinstance(table, dict) for name in table}
+    return {name for table in properties if isinstance(table, dict) and without not in table for name in table}
 
 
 def _allowed_key(schema: _Node, path: KeyPath) -> str:

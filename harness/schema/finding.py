@@ -14,7 +14,7 @@ class RawFinding(Frozen):
     """One thing that was found wrong. ``missing`` tells an absent value from JSON null in ``got``."""
 
     code: Code
-    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome"]
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "end"]
     pointer: Pointer | None = None
     expected: JsonValue = None
     got: JsonValue = None

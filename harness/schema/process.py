@@ -1,12 +1,13 @@
-"""One process to run, and what it did."""
+"""One process or operation to run, and what it did."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import Frozen, JsonValue
+from harness.schema.tool import ErrorClass
 
-__all__ = ["Completed", "PlaneIdentity", "ProcessCommand"]
+__all__ = ["Completed", "OperationAnswer", "PlaneIdentity", "ProcessCommand"]
 
 
 class ProcessCommand(Frozen):
@@ -35,8 +36,22 @@ class Completed(Frozen):
     stderr_seen: int
 
 
+class OperationAnswer(Frozen):
+    """What a control plane said to one operation. ``error`` is its code for not having done it, None where it did.
+
+    ``error_class`` says what the error leaves open; one that did nothing leaves everything open.
+    """
+
+    document: dict[str, JsonValue]
+    error: str | None = None
+    error_class: ErrorClass = "recoverable"
+
+
 class PlaneIdentity(Frozen):
-    """Which control plane answered: the digest is that of the installed wheel, None for a built-in plane."""
+    """Which control plane answered: the digest is that of the installed wheel, None for a built-in plane.
+
+    The version of a built-in plane holds digits of its own sources' digest.
+    """
 
     name: str
     version: str

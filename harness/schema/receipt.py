@@ -43,7 +43,7 @@ class Finding(Frozen):
 
     code: Code
     step: int | None = None
-    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift"]
+    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift", "end"]
     pointer: Pointer | None = None
     expected: RedactedText | None = None
     got: RedactedText | None = None
@@ -158,5 +158,5 @@ def receipt_key(
     scenario: str, scenario_digest: Digest, actor: ActorIdentity, plane: PlaneIdentity, *, trial: int, attempt: int
 ) -> str:
     """The key that the receipt of such an episode has: equal keys, equal questions."""
-    parts = (scenario, scenario_digest, actor.digest, plane.ref, plane.wheel_sha256 or "-", str(trial), str(attempt))
-    return "|".join(parts)
+    which = plane.wheel_sha256 or plane.version
+    return "|".join((scenario, scenario_digest, actor.digest, plane.ref, which, str(trial), str(attempt)))

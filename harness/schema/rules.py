@@ -14,6 +14,7 @@ from harness.schema.verdict import Cause, Verdict
 __all__ = [
     "AnswerCheck",
     "CheckSpec",
+    "EndCheck",
     "EndSpec",
     "ErrorRule",
     "Expectation",
@@ -30,13 +31,14 @@ Scalar = bool | int | float | str | None
 class AnswerCheck(Frozen):
     """One expectation at one pointer; exactly one of the tests is given. A bare scalar means ``equals``.
 
-    ``contains``: a substring of a string, or an element of an array. ``same_as``: equal to the value at another
-    pointer of the same answer. ``empty``: present and an empty array, object, string or null. ``absent``: not there.
-    ``commands``: an array of command texts of which exactly so many are of each named kind; with it,
-    ``none_contains`` forbids a substring in any of them. ``code`` is this check's own failure code.
+    ``one_of``: equal to one of these. ``contains``: a substring of a string, or an element of an array. ``same_as``:
+    equal to the value at another pointer of the same document. ``empty``: present and an empty array, object, string
+    or null. ``absent``: not there. ``commands``: an array of command texts of which exactly so many are of each named
+    kind; with it, ``none_contains`` forbids a substring in any of them. ``code`` is this check's own failure code.
     """
 
     equals: Scalar = None
+    one_of: Annotated[tuple[Scalar, ...], Field(min_length=1, max_length=64)] | None = None
     contains: Scalar = None
     same_as: Pointer | None = None
     empty: Literal[True] | None = None
@@ -48,7 +50,7 @@ class AnswerCheck(Frozen):
     @property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests that are given; ``none_contains`` belongs to ``commands``. Empty: JSON null is wanted."""
-        named = ("equals", "contains", "same_as", "empty", "absent", "commands", "none_contains")
+        named = ("equals", "one_of", "contains", "same_as", "empty", "absent", "commands", "none_contains")
         return tuple(name for name in named if getattr(self, name) is not None)
 
 
@@ -126,12 +128,28 @@ class SilenceRule(Frozen):
     code: Code
 
 
+class EndCheck(Frozen):
+    """What must hold when the actor is done, or the episode fails with ``code``.
+
+    ``holds`` are expectations by pointer into ``{"answer": ..., "state": ...}``: the final answer (its JSON, or its
+    text where it is none; absent where none was given) and what the control plane itself holds then (absent where it
+    cannot tell). ``same_as`` compares one with the other: what was said with what was done.
+    """
+
+    code: Code
+    holds: dict[Pointer, Expectation] = Field(min_length=1, max_length=256)
+
+
 class EndSpec(Frozen):
-    """``accept``: these facts together satisfy the scenario. ``unexpected``: the code of a call of no kind."""
+    """``accept``: these facts together satisfy the scenario. ``unexpected``: the code of a call of no kind.
+
+    With a ``check`` facts are not enough: the actor must stop calling as well, and all checks must hold then.
+    """
 
     accept: tuple[Fact, ...] = Field(min_length=1, max_length=64)
     silence: tuple[SilenceRule, ...] = Field(min_length=1, max_length=256)
     unexpected: Code = "unexpected_command"
+    check: tuple[EndCheck, ...] = Field(default=(), max_length=256)
 
 
 class OutcomeRule(Frozen):

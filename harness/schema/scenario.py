@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
 from harness.schema.detectors import DetectorSpec
@@ -22,12 +23,14 @@ __all__ = [
     "LateValue",
     "LoadedScenario",
     "ObserveSpec",
+    "PlaneTool",
     "PolicySpec",
     "PrepareStep",
     "PromptSpec",
     "Scenario",
     "StrictSpec",
     "Strictness",
+    "Tool",
     "WorkspaceSpec",
 ]
 
@@ -106,6 +109,27 @@ class CommandTool(Frozen):
     result_chars: Annotated[int, Field(ge=256, le=1_048_576)] | None = None
 
 
+class PlaneTool(Frozen):
+    """A tool that is one operation of the control plane, with the operation's own JSON Schema for its arguments.
+
+    ``about`` is put in place of what the control plane says about the operation.
+    """
+
+    operation: str
+    about: str | None = None
+
+
+def _family(value: CommandTool | PlaneTool | Mapping[str, JsonValue]) -> str:
+    """Which kind of tool a table is: what names an operation is one of the control plane."""
+    named = "operation" in value if isinstance(value, Mapping) else isinstance(value, PlaneTool)
+    return "plane_tool" if named else "command_tool"
+
+
+Tool = Annotated[
+    Annotated[CommandTool, Tag("command_tool")] | Annotated[PlaneTool, Tag("plane_tool")], Discriminator(_family)
+]
+
+
 class PolicySpec(Frozen):
     """Tools that are offered but refused: ``denied`` wins over ``allowed`` (None allows all)."""
 
@@ -163,7 +187,7 @@ class Scenario(Frozen):
     late: dict[ValueName, LateValue] = Field(default={}, max_length=64)
     workspace: WorkspaceSpec
     prompt: PromptSpec
-    tool: dict[str, CommandTool] = Field(min_length=1, max_length=32)
+    tool: dict[str, Tool] = Field(min_length=1, max_length=32)
     call: CallSpec | None = None
     kind: tuple[KindSpec, ...] = Field(min_length=1, max_length=256)
     end: EndSpec
@@ -177,14 +201,29 @@ class Scenario(Frozen):
     script: ScriptSet
 
     @property
+    def command_tools(self) -> dict[str, CommandTool]:
+        """The tools whose argument is a command, by name."""
+        return {name: tool for name, tool in self.tool.items() if isinstance(tool, CommandTool)}
+
+    @property
+    def plane_tools(self) -> dict[str, PlaneTool]:
+        """The tools that are operations of the control plane, by name."""
+        return {name: tool for name, tool in self.tool.items() if isinstance(tool, PlaneTool)}
+
+    def is_plane_call(self, kind: KindSpec) -> bool:
+        """Whether calls of this kind reach the control plane: by a command, or as one of its operations."""
+        return kind.is_call or kind.tool in self.plane_tools
+
+    @property
     def codes(self) -> tuple[Code, ...]:
-        """Every failure code the file declares, once, in order: kinds, checks, unexpected call, silence, outcomes."""
+        """Every failure code the file declares, once, in order: kinds, checks, end, outcomes."""
         found: list[Code | None] = []
         for kind in self.kind:
             found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values(), kind.failed]
             checks = [check for spec in self.check if spec.kind == kind.name for check in spec.answer.values()]
             found += [check.code for check in checks if isinstance(check, AnswerCheck)]
         found += [self.end.unexpected, *(rule.code for rule in self.end.silence)]
+        found += [check.code for check in self.end.check]
         found += [rule.code if isinstance(rule, OutcomeRule) else rule for rule in self.outcomes.values()]
         return tuple(dict.fromkeys(code for code in found if code is not None))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.schema.base import Frozen
+from harness.schema.base import Frozen, JsonValue
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest
 from harness.schema.observation import Observation
@@ -26,6 +26,7 @@ class EpisodeTrace(Frozen):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
+    ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
     """
 
     bound: Scenario
@@ -33,3 +34,4 @@ class EpisodeTrace(Frozen):
     steps: tuple[TraceStep, ...]
     files: dict[str, str]
     kinds_of: dict[str, str | None] = {}
+    ending: dict[str, JsonValue] | None = None

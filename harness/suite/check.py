@@ -107,7 +107,9 @@ def _ending(result: EpisodeResult) -> str:
         parts.extend(
             text
             for text in (
-                None if finding.pointer is None else f"the answer at {finding.pointer or '/'}",
+                None
+                if finding.pointer is None
+                else f"{'what is' if finding.check == 'end' else 'the answer'} at {finding.pointer or '/'}",
                 None if finding.expected is None else f"expected {finding.expected}",
                 None if finding.got is None else f"got {finding.got}",
             )

@@ -67,9 +67,40 @@ def probe(traces: Mapping[str, EpisodeTrace]) -> Probed:
             for aim, mutation in _mutations(stage):
                 tried.add(aim)
                 _try(found, stage, aim, mutation)
+        for number, mutation in _of_the_end(trace):
+            _try_end(found, script, trace, number, mutation)
     for trace in list(traces.values())[:1]:
         found.findings.extend(_untried(trace.bound, tried))
     return found
+
+
+def _of_the_end(trace: EpisodeTrace) -> Iterator[tuple[tuple[int, str], Mutation]]:
+    """What an episode ended with, one thing changed, aimed at a check of the end: its number, and the pointer in it."""
+    if trace.ending is None:
+        return
+    seen = Observation(ran=True, ok=True, text="", answer=trace.ending)
+    for number, check in enumerate(trace.bound.end.check):
+        for at, expectation in check.holds.items():
+            for mutation in of_answer(at, expectation, seen, {}):
+                yield (number, at), mutation
+
+
+def _try_end(found: Probed, script: str, trace: EpisodeTrace, aim: tuple[int, str], mutation: Mutation) -> None:
+    number, at = aim
+    code = trace.bound.end.check[number].code
+    found.mutations += 1
+    misses = rules.ending_findings(trace.bound, mutation.observation.answer)
+    if any(miss.pointer == at and miss.code == code for miss in misses):
+        found.red += 1
+        return
+    found.findings.append(
+        CheckFinding(
+            scenario=trace.bound.id,
+            what=f"the end's check {at} stays green with what the episode ended with changed ({mutation.what})",
+            where=f"script {script}, code {code}",
+            todo="expect something there that only the right ending has",
+        )
+    )
 
 
 def _stages(script: str, trace: EpisodeTrace) -> Iterator[_Stage]:

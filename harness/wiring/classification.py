@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness import command, rules
 from harness.clock import SystemClock
-from harness.episode import World, open_world
+from harness.episode import World, json_object, open_world
 from harness.errors import CatalogError, ScriptExhaustedError, SetupRejectedError
 from harness.journal import Journal, MemorySpool
 from harness.rules import RuleState
@@ -72,9 +72,23 @@ def _classify(world: World, state: RuleState, text: str) -> Classification:
     missing = world.values.missing(text)
     if missing:
         return Classification(kind=None, code=None, problem=f"the value {missing[0]!r} cannot be resolved here")
-    name, tool = next(iter(world.scenario.tool.items()))
-    arguments: dict[str, JsonValue] = {tool.argument: filled}
-    parsed = command.parse(filled, world.contexts[name])
+    called = _as_call(world, filled)
+    if called is None:
+        return Classification(kind=None, code=None, problem="no tool here takes a command; write TOOL {ARGUMENTS}")
+    name, arguments, parsed = called
     kind = rules.match(world.scenario, tool=name, arguments=arguments, parsed=parsed)
     proposal = rules.propose(world.scenario, state, kind)
     return Classification(kind=proposal.kind, code=proposal.code, parsed=parsed)
+
+
+def _as_call(world: World, text: str) -> tuple[str, dict[str, JsonValue], ParsedCommand | None] | None:
+    """A text as a call of a tool: ``TOOL {ARGUMENTS}`` of one of the control plane's, else a command."""
+    name, _, rest = text.strip().partition(" ")
+    arguments = json_object(rest.encode("utf-8", "surrogatepass")) if name in world.scenario.plane_tools else None
+    if arguments is not None:
+        return name, arguments, None
+    command_tool = next(iter(world.scenario.command_tools.items()), None)
+    if command_tool is None:
+        return None
+    name, tool = command_tool
+    return name, {tool.argument: text}, command.parse(text, world.contexts[name])

@@ -14,6 +14,7 @@ from harness import catalog, command, scenario
 from harness.errors import CatalogError, EnvironmentProblem
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
+from harness.wiring.built_in import plane_operations
 
 __all__ = ["Settings", "load_scenario", "reporters", "scenarios", "settings"]
 
@@ -90,7 +91,7 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
         if id_or_path not in found:
             raise CatalogError("scenario", id_or_path, tuple(sorted(found)))
         path = found[id_or_path]
-    return scenario.load(path, grammars=command.GRAMMARS)
+    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations)
 
 
 def reporters() -> dict[str, Reporter]:

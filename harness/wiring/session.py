@@ -17,16 +17,17 @@ from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
-from harness.ports import Actor, Clock, Executor, Witness
+from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor
+from harness.wiring.built_in import plane_operations
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
-from harness.wiring.planes import installed_plane, opener
+from harness.wiring.planes import opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
@@ -158,7 +159,11 @@ class Session:
 
     def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
         """The live objects for one job. Raises InputError for a key or a plane that is not there."""
-        plane = installed_plane(self._place, job.plane.ref)
+
+        def executor_for(plane: InstalledPlane, workspace: Workspace) -> Executor:
+            return self._executor_for(job, plane, workspace, shadow or Shadow())
+
+        opened = opener(self._place, job.plane.ref, executor_for)
         if job.loaded.scenario.workspace.git and which("git", path=self._place.search_path) is None:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
@@ -166,15 +171,16 @@ class Session:
         masks = Masks()
         actor, witness = self._actor(job, masks)
 
-        def executor_for(workspace: Workspace) -> Executor:
+        def open_plane(workspace: Workspace) -> ControlPlane:
             masks.bind(workspace)
-            return self._executor_for(job, plane, workspace, shadow or Shadow())
+            return opened(workspace)
 
         return EpisodeParts(
             job=job,
             actor=actor,
             witness=witness,
-            open_plane=opener(self._place, plane, executor_for),
+            open_plane=open_plane,
+            operations=plane_operations(job.plane.ref) or {},
             executor=self._cold(None),
             clock=clock,
             cancelled=self._stop.is_set,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from harness.errors import MachineError
-from harness.schema.base import Digest, canonical_json, digest_bytes, digest_text
+from harness.schema.base import Digest, JsonValue, canonical_json, digest_bytes, digest_text
 from harness.schema.evidence import Change, Entry, StateDigest
 
 __all__ = ["Fingerprinter", "diff", "take"]
@@ -26,6 +26,8 @@ _CHUNK = 1 << 20
 _HIDE_MAX = 16 << 20
 
 Hide = Callable[[str], str]
+#: What a file says, by its path; for files that may say the same with other bytes.
+Meanings = Mapping[Path, Callable[[], JsonValue]]
 _Listing = list[os.DirEntry[bytes]]
 
 
@@ -48,10 +50,12 @@ class Fingerprinter:
     them gets a later change time.
 
     ``hide`` is applied to texts before they are hashed, so that digests do not depend on where the workspace lies.
+    ``meanings`` are taken instead of the bytes of their files, while these are files.
     """
 
-    def __init__(self, hide: Hide | None = None) -> None:
+    def __init__(self, hide: Hide | None = None, meanings: Meanings | None = None) -> None:
         self._hide = hide
+        self._meanings = {os.fsencode(path): say for path, say in (meanings or {}).items()}
         self._seen: dict[bytes, _Seen] = {}
 
     def take(self, root: Path, *, exclude: Collection[str] = ()) -> StateDigest:
@@ -113,6 +117,8 @@ class Fingerprinter:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 return None
+            if path in self._meanings:
+                return digest_bytes(self._hidden(canonical_json(self._meanings[path]()).encode("utf-8")))
             if self._hide is not None and found.st_size <= _HIDE_MAX:
                 digest = digest_bytes(self._hidden(file.read(_HIDE_MAX + 1)))
             else:

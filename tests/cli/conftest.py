@@ -130,9 +130,6 @@ class MadeUpSession:
     def forget(self, job: EpisodeJob) -> None:
         """Nothing of it is kept on disk."""
 
-    def shut_down(self) -> None:
-        """Nothing of it outlives the process."""
-
     def run(self, job: EpisodeJob) -> EpisodeResult:
         self.world.jobs.append(job)
         return self.world.result(job) if self.world.episode is None else self.world.episode(job)

@@ -40,6 +40,8 @@ def test_an_installed_plane_is_told_with_its_place(
 
     facts = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
 
+    assert facts[-2]["name"] == "control plane registry"
+    assert facts[-2]["text"].startswith("part of harness, version 1+")
     assert facts[-1] == {"name": "control plane loopx==0.4.8", "status": "ok", "text": "/planes/x", "hint": ""}
     assert harness("doctor")[1].startswith("everything that a run needs is here\n")
     assert json.loads(harness("doctor", "--format", "json")[1]) == {"facts": facts}

@@ -77,15 +77,33 @@ def test_install_that_fails_is_one_line(harness: Harness, home: Path, monkeypatc
 def test_list_tells_what_is_installed_in_each_form(harness: Harness, one: Path) -> None:
     row = {"plane": "loopx==0.4.8", "wheel_sha256": "ab", "root": "/planes/loopx/0.4.8"}
 
-    assert harness("plane", "list")[1] == "plane         where\nloopx==0.4.8  /planes/loopx/0.4.8\n"
-    assert json.loads(harness("plane", "list", "--format", "jsonl")[1]) == row
-    assert json.loads(harness("plane", "list", "--format", "json")[1]) == {"planes": [row]}
+    own = {"plane": "registry", "wheel_sha256": None, "root": None}
+
+    lines = harness("plane", "list")[1].splitlines()
+    assert lines[:2] == ["plane         where", "loopx==0.4.8  /planes/loopx/0.4.8"]
+    assert lines[2].startswith("registry      part of harness, version 1+")
+    assert list(map(json.loads, harness("plane", "list", "--format", "jsonl")[1].splitlines())) == [row, own]
+    assert json.loads(harness("plane", "list", "--format", "json")[1]) == {"planes": [row, own]}
 
 
 def test_list_of_nothing_tells_the_line_to_type(harness: Harness, home: Path) -> None:
-    code, out, _ = harness("plane", "list")
+    code, out, err = harness("plane", "list")
 
-    assert (code, out) == (0, "no control plane is installed; type: harness plane install loopx==0.4.8\n")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].startswith("registry  part of harness")
+    assert out.splitlines()[2:] == ["no other is installed; type: harness plane install loopx==0.4.8"]
+
+
+def test_what_is_part_of_harness_needs_no_installation(harness: Harness, home: Path) -> None:
+    assert harness("plane", "install", "registry") == (
+        0,
+        "registry is part of harness: there is nothing to install\n",
+        "",
+    )
+    code, out, err = harness("plane", "verify", "registry")
+    assert (code, err) == (0, "")
+    assert out.startswith("registry: part of harness, version 1+")
+    assert not home.exists()
 
 
 def test_verify_tells_damage_and_exits_1(harness: Harness, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +123,10 @@ def test_verify_of_what_is_whole_exits_0(harness: Harness, one: Path, monkeypatc
 
 def test_verify_of_what_is_not_there_is_refused(harness: Harness, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = harness("plane", "verify", "loopx==9")
-    assert (code, err) == (4, "harness: unknown installed control plane 'loopx==9'; there are: loopx==0.4.8\n")
+    assert (code, err) == (
+        4,
+        "harness: unknown installed control plane 'loopx==9'; there are: loopx==0.4.8, registry\n",
+    )
 
     monkeypatch.setattr(provision, "installed", lambda _: ())
     assert harness("plane", "verify")[0] == 5

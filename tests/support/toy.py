@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, LateRow
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.script import Script
-from harness.schema.tool import ToolCall
+from harness.schema.tool import ToolCall, ToolSpec
 from harness.schema.trace import EpisodeTrace
 from harness.workspace import Workspace
 
@@ -191,12 +191,17 @@ def merged(base: JsonValue, change: JsonValue) -> JsonValue:
 
 @dataclass
 class Stage:
-    """Makes episodes; every argument of ``play`` is what differs from the plain one."""
+    """Makes episodes; every argument of ``play`` is what differs from the plain one.
+
+    ``opens`` opens another plane than the toy, whose ``operations`` may be tools.
+    """
 
     executor: Executor
     temporary: Path
     clock: FakeClock = field(default_factory=FakeClock)
     confined: bool = True
+    opens: Callable[[Workspace], ControlPlane] | None = None
+    operations: Mapping[str, ToolSpec] = field(default_factory=dict)
     detached: DetachedCalls = field(default_factory=DetachedCalls)
     late: LateReplies = field(default_factory=LateReplies)
     late_rows: list[LateRow] = field(default_factory=list)
@@ -241,6 +246,8 @@ class Stage:
         def open_plane(workspace: Workspace) -> ControlPlane:
             if broken_plane:
                 raise ControlPlaneError("the plane cannot be started")
+            if self.opens is not None:
+                return self.opens(workspace)
             planes.append(ToyPlane(workspace, says, confined_to_fixture=self.confined))
             return planes[-1]
 
@@ -256,6 +263,7 @@ class Stage:
             temporary=self.temporary,
             witness=witness,
             durable=durable,
+            operations=self.operations,
             shutdown=shutdown,
             pause=self.pause,
             detached=self.detached,

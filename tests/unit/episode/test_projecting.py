@@ -46,7 +46,8 @@ def talks(
 
     replies = [said("", called("toy ask plane", id_=str(number))) for number in range(len(sizes))]
     actor = ReplyActor([*replies, said("Bye.")])
-    change: dict[str, JsonValue] = {"limits": {"context_bytes": limit, "model_turns": 20}, "kind": _KINDS}
+    bounds: JsonValue = {"context_bytes": limit, "model_turns": 20}
+    change: dict[str, JsonValue] = {"limits": bounds, "kind": _KINDS, "detectors": {"same_action": False}}
     return stage.play(actor=actor, says=says, change=change, journal=journal), actor.requests
 
 

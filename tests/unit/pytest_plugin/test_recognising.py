@@ -22,6 +22,7 @@ def written(folder: Path, name: str, text: str = TEXT) -> Path:
     [
         ("scenarios/team/look.toml", TEXT, True),
         ("scenarios/team/look.toml", TEXT.replace('"', "'") + "[broken", True),
+        ("scenarios/team/look.toml", TEXT.replace("loopx==0.4.8", "registry"), True),
         ("scenarios/team/look.json", TEXT, False),
         ("scenarios/look.toml", TEXT, False),
         ("cases/team/look.toml", TEXT, False),

@@ -18,6 +18,7 @@ def build() -> Build:
 
     def make(rules: Mapping[str, object]) -> Scenario:
         end = {"accept": rules.get("accept", ["done"]), "silence": rules.get("silence", [{"code": "idle"}])}
+        end["check"] = rules.get("end_check", [])
         data = {
             "schema": 1,
             "id": "demo/rules",

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from harness.rules import accepts, silence
+from harness.rules import accepts, ending_findings, satisfies, silence
+from harness.schema.base import JsonValue
 from harness.schema.scenario import Scenario
 
 Build = Callable[[Mapping[str, object]], Scenario]
@@ -30,3 +31,36 @@ def test_scenario_is_satisfied_when_every_accepted_fact_is_there(build: Build) -
     scenario = build({"kind": [{"name": "k", "word": "k"}], "accept": ["a", "b"]})
     assert not accepts(scenario, {"a"})
     assert accepts(scenario, {"a", "b", "c"})
+
+
+CHECKED = {
+    "kind": [{"name": "k", "word": "k", "sets": "done"}],
+    "end_check": [
+        {"code": "said_otherwise", "holds": {"/answer/n": {"same_as": "/state/n"}, "/answer/word": "yes"}},
+        {"code": "is_otherwise", "holds": {"/state/n": {"one_of": [1, 2]}}},
+    ],
+}
+
+
+def test_facts_satisfy_a_scenario_at_once_unless_its_end_is_checked(build: Build) -> None:
+    plain, checked = build({"kind": CHECKED["kind"]}), build(CHECKED)
+    assert accepts(plain, {"done"})
+    assert accepts(checked, {"done"})
+    assert satisfies(plain, {"done"})
+    assert not satisfies(plain, set())
+    assert not satisfies(checked, {"done"})
+
+
+def test_the_ends_checks_compare_what_was_said_with_what_is(build: Build) -> None:
+    right: JsonValue = {"answer": {"n": 2, "word": "yes"}, "state": {"n": 2}}
+    assert ending_findings(build(CHECKED), right) == ()
+    wrong = ending_findings(build(CHECKED), {"answer": {"n": 3}, "state": {"n": 4}})
+    assert [(one.code, one.check, one.pointer, one.got, one.missing) for one in wrong] == [
+        ("said_otherwise", "end", "/answer/n", 3, False),
+        ("said_otherwise", "end", "/answer/word", None, True),
+        ("is_otherwise", "end", "/state/n", 4, False),
+    ]
+
+
+def test_without_an_answer_or_a_state_nothing_holds(build: Build) -> None:
+    assert [one.code for one in ending_findings(build(CHECKED), {})] == ["said_otherwise"] * 2 + ["is_otherwise"]

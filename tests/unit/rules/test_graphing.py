@@ -93,3 +93,11 @@ def test_rules_with_too_many_states_are_refused_in_bounded_time(build: Build) ->
     wide = build({"kind": kinds})
     with pytest.raises(ScenarioError, match="the rules have too many states; allowed: at most 4096"):
         graph(wide)
+
+
+def test_calls_go_on_after_the_accepted_facts_where_the_end_is_checked(build: Build) -> None:
+    rules = {"kind": [{"name": "k", "word": "k", "sets": "done"}]}
+    checked = {**rules, "end_check": [{"code": "c", "holds": {"/answer": "yes"}}]}
+    (plain,) = [edge.source for edge in graph(build(rules)).edges if edge.target == 1]
+    assert plain == 0
+    assert [(edge.source, edge.target) for edge in graph(build(checked)).edges if edge.target == 1] == [(0, 1), (1, 1)]

@@ -97,6 +97,31 @@ def test_clock_matches_a_question_for_the_time_only(build: Build, read_as: ReadA
     assert match(scenario, tool="run", arguments={}, parsed=read_as("metadata")) is None
 
 
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"id": "a", "version": 1}, "old"),
+        ({"id": "a", "version": 2}, "old"),
+        ({"id": "a", "version": 3}, "right"),
+        ({"id": "b", "version": 1}, None),
+        ({"id": "a", "version": True}, "right"),
+        ({}, None),
+    ],
+)
+def test_arguments_match_by_one_of_several_values(
+    build: Build, arguments: dict[str, JsonValue], name: str | None
+) -> None:
+    scenario = build(
+        {
+            "kind": [
+                {"name": "old", "tool": "run", "where": {"/id": "a", "/version": {"one_of": [1, 2]}}},
+                {"name": "right", "tool": "run", "where": {"/id": "a"}},
+            ]
+        }
+    )
+    assert name_of(match(scenario, tool="run", arguments=arguments, parsed=None)) == name
+
+
 def test_tool_and_arguments_match_where_no_command_is_read(build: Build) -> None:
     scenario = build(
         {"kind": [{"name": "close", "tool": "close_task", "where": {"/task/id": 7, "/why": {"contains": "done"}}}]}

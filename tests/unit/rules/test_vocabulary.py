@@ -28,6 +28,7 @@ def scenario_with_every_code(build: Build) -> Scenario:
             "kind": kinds,
             "check": checks,
             "silence": [{"has": ["done"], "code": "c_waited"}, {"code": "c_failed"}],
+            "end_check": [{"code": "c_end", "holds": {"/answer": "left"}}],
             "outcomes": {"limit_exceeded/model_turns": "c_turns", "failed/no_progress": {"code": "c_stuck"}},
         }
     )
@@ -43,6 +44,7 @@ def test_codes_are_all_that_are_declared_once_and_in_order(build: Build) -> None
         "c_check",
         "unexpected_command",
         "c_waited",
+        "c_end",
         "c_turns",
         "c_stuck",
     )
@@ -86,3 +88,13 @@ def test_long_several_line_and_absolute_texts_are_never_sayable(build: Build) ->
     )
     assert said.isdisjoint(hidden)
     assert said >= set(shown)
+
+
+def test_what_the_end_and_arguments_expect_is_sayable_too(build: Build) -> None:
+    scenario = build(
+        {
+            "kind": [{"name": "k", "tool": "run", "where": {"/a": {"one_of": ["red", "blue"]}}}],
+            "end_check": [{"code": "c_end", "holds": {"/answer": {"same_as": "/state/x"}, "/answer/b": "green"}}],
+        }
+    )
+    assert {"red", "blue", 'one of ["red", "blue"]', "the value at #/state/x", "green"} <= sayable(scenario)

@@ -281,6 +281,24 @@ CHECK_FAULTS = {
         '"/next"',
         ["no kind is counted"],
     ),
+    "end checks nothing known": (
+        'unexpected = "unknown_command"',
+        'check = [{ code = "x", holds = { "/reply" = 1 } }]',
+        "/reply",
+        ["end.check[0].holds.", "points at nothing that is known at the end", "/answer"],
+    ),
+    "several tests at the end": (
+        'unexpected = "unknown_command"',
+        'check = [{ code = "x", holds = { "/answer" = { equals = 1, one_of = [1] } } }]',
+        "one_of",
+        ["end.check[0].holds.", "2 tests in one check"],
+    ),
+    "code in a check of the end": (
+        'unexpected = "unknown_command"',
+        'check = [{ code = "x", holds = { "/state/a" = { equals = 1, code = "y" } } }]',
+        "/state/a",
+        ["a test of one value"],
+    ),
     "code in where": ('{ contains = "exit" }', '{ contains = "exit", code = "x" }', "where", ["a test of one value"]),
     "count in where": ('{ contains = "exit" }', "{ commands = { act = 1 } }", "where", ["a test of one value"]),
 }
@@ -379,3 +397,50 @@ def test_more_kinds_than_a_scenario_may_have_are_refused_in_bounded_time(text: s
     told = str(refusal(write(text.replace("[end]", f"{many}[end]", 1))))
     assert "kind: an array of" in told
     assert "at most 256 entries" in told
+
+
+def with_plane_tool(text: str, tool: str = 'operation = "claim"', kind: str = "") -> str:
+    """The whole scenario on a control plane that comes with harness, with a second tool."""
+    added = f"[tool.claim]\n{tool}\n\n[call]\n"
+    moved = text.replace('plane = "demo==1.2"', 'plane = "own"', 1).replace("[call]\n", added, 1)
+    return moved.replace("[end]", f'[[kind]]\nname = "claim"\ntool = "claim"\n{kind}\n[end]', 1)
+
+
+def loaded_with_operations(path: Path) -> None:
+    """Load it where the plane ``own`` has two operations."""
+    known = {"own": ("claim", "list")}
+    load(path, grammars=frozenset({"loopx-0.4"}), operations=known.get)
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind", "said"),
+    [
+        ('operation = "claims"', "", ["tool.claim.operation", "own has no operation 'claims'", "mean 'claim'", "list"]),
+        ('operation = "claim"\nargument = "cmd"', "", ["tool.claim", "unknown key 'argument'", "about, operation"]),
+        ("operation = 1", "", ["tool.claim.operation", "1 cannot stand here", "allowed: text"]),
+        ('about = "x"', "", ["tool.claim", "argument"]),
+        ('operation = "claim"', 'word = "x"', ["kind[4].tool", "takes no command"]),
+        ('operation = "claim"', 'read = "other"', ["kind[4].tool", "takes no command"]),
+        ('operation = "claim"', "", ["script", "a command where there are several tools"]),
+    ],
+)
+def test_a_tool_of_the_control_plane_is_one_that_it_has(
+    tool: str, kind: str, said: list[str], text: str, write: Write
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loaded_with_operations(write(with_plane_tool(text, tool, kind)))
+    for part in said:
+        assert part in str(caught.value)
+
+
+def test_a_scenario_without_a_command_tool_has_no_bare_commands(text: str, write: Write) -> None:
+    start, end = text.index("[tool.run]"), text.index("[call]")
+    rest = text[end:].replace('tool = "run"', 'tool = "claim"').replace('[[check]]\nkind = "proof"\nshows', "# shows")
+    changed = with_plane_tool(text[:start] + rest)
+    with pytest.raises(ScenarioError, match="a command where there is no tool for one"):
+        loaded_with_operations(write(changed))
+
+
+def test_a_plane_without_a_version_must_be_one_that_comes_with_harness(text: str, write: Write) -> None:
+    error = refusal(write(text.replace('plane = "demo==1.2"', 'plane = "registry"', 1)))
+    assert "'registry' names no control plane; allowed: name==version, or registry" in str(error)

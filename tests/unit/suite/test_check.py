@@ -102,14 +102,18 @@ class World:
     kinds: list[str | None] = field(default_factory=list)
     seen: list[TraceStep] = field(default_factory=list)
     code: str | None = None
+    ending: dict[str, JsonValue] | None = None
 
     def play(self, script: Script) -> None:
         for action in script:
             if not isinstance(action, str):
                 self.code = rules.silence(self.scenario, self.facts)
+                if rules.accepts(self.scenario, self.facts):
+                    self.ending = {"answer": json.loads(action.content or ""), "state": {"n": 2}}
+                    self.code = next((one.code for one in rules.ending_findings(self.scenario, self.ending)), None)
                 return
             self.call(action)
-            if self.code is not None or rules.accepts(self.scenario, self.facts):
+            if self.code is not None or rules.satisfies(self.scenario, self.facts):
                 return
         self.code = "ran_out"
 
@@ -192,7 +196,12 @@ def check(
             key=receipt.key, started_at="2026-01-01T00:00:00Z", seconds=0.0, executor="warm", problem=problem
         )
         seen = EpisodeTrace(
-            bound=scenario, requests=(), steps=tuple(world.seen), files={FILE: TEXT}, kinds_of={"look": "look"}
+            bound=scenario,
+            requests=(),
+            steps=tuple(world.seen),
+            files={FILE: TEXT},
+            kinds_of={"look": "look"},
+            ending=world.ending,
         )
         return EpisodeResult(receipt=receipt, log=log), seen
 
@@ -362,3 +371,28 @@ def test_a_world_that_cannot_be_made_is_the_one_finding() -> None:
         "its world cannot be made: prompt.user: late.heartbeat has no value: it ended with exit code 2"
     ]
     assert report.scripts == 1
+
+
+def checked_end(data: dict[str, JsonValue], **holds: JsonValue) -> None:
+    part(data, "end").update(check=[{"code": "false_claim", "holds": {"/answer/n": {"same_as": "/state/n"}, **holds}}])
+    scripts = part(data, "script")
+    scripts.update(reference=["ask", "look", {"content": '{"n": 2}'}], right={})
+    part(scripts, "wrong").update(false_claim=["ask", "look", {"content": '{"n": 3}'}])
+
+
+def test_checks_of_the_end_are_mutated_as_well() -> None:
+    report = check(checked_end)
+
+    assert told(report) == []
+    assert (report.mutations, report.red) == (MUTATIONS + 3, MUTATIONS + 3)
+
+
+def test_a_check_of_the_end_that_nothing_can_break_is_told() -> None:
+    itself: dict[str, JsonValue] = {"/state/n": {"same_as": "/state/n"}}
+    report = check(lambda data: checked_end(data, **itself))
+
+    assert told(report) == [
+        f"script reference, code false_claim: the end's check /state/n stays green with what the episode ended with "
+        f"changed ({what})"
+        for what in ("another value", "another type")
+    ]
