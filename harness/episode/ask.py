@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Literal, get_args
 
+from harness.episode.admission import call_s, start
 from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
+from harness.episode.ledger import enter
 from harness.episode.model_call import CallEnd, call_model
 from harness.episode.world import World
 from harness.errors import (
@@ -18,10 +19,10 @@ from harness.errors import (
     ScriptExhaustedError,
 )
 from harness.ports import TurnContext
-from harness.schema.base import digest_bytes, digest_text
+from harness.schema.base import digest_bytes
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
-from harness.schema.record import OpNotSent, OpReceipt, OpStarted, OpUnknown, UsageRow
+from harness.schema.record import OpNotSent, OpReceipt, OpUnknown
 from harness.schema.rehearsal import Visit
 from harness.schema.run import AttemptRow
 
@@ -35,8 +36,6 @@ REPEATS = 1
 _CUT_OFF = "interrupted"
 _CATEGORIES: dict[str, ProviderCategory] = {name: name for name in get_args(ProviderCategory)}
 _BEFORE = "so it ended before its driver was killed"
-#: What a provider adds to the name of a model to tell which version of it answers.
-_VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
 
 
 def ask(world: World, turn: TurnInHand) -> Outcome | None:
@@ -61,7 +60,9 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
             return ending
         attempt += 1
         world.flag("duplicate_risk")
-        world.record(OpStarted(operation=turn.operation, attempt=attempt))
+        refused = start(world, turn, attempt)
+        if refused is not None:
+            return refused
 
 
 def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, float]:
@@ -69,10 +70,10 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
     request, job = turn.request, world.parts.job
     if request is None:  # pragma: no cover  (T10 makes it)
         raise AssertionError(turn.operation)
-    call_s = min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
+    limit_s = call_s(world)
     context = TurnContext(
         turn=turn.number,
-        deadline_s=call_s + GRACE_S,
+        deadline_s=limit_s + GRACE_S,
         cancelled=world.bounds.cancelled,
         substitute=lambda text: _filled(world, turn, text),
         visit=Visit(scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt),
@@ -82,7 +83,7 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
         world.spool.put_reply(turn.operation, attempt, _bytes(reply))
 
     started = world.parts.clock.monotonic()
-    end = call_model(world.parts.actor, request, context, world.bounds, limit_s=call_s, settle=settle)
+    end = call_model(world.parts.actor, request, context, world.bounds, limit_s=limit_s, settle=settle)
     return end, world.parts.clock.monotonic() - started
 
 
@@ -133,32 +134,10 @@ def _bytes(reply: Reply) -> bytes:
 
 def _settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:
     spool = digest_bytes(_bytes(reply))
-    row = f"{turn.operation}:attempt:{attempt}"
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
-    world.record(UsageRow(row=row, purpose="main", status="completed", usage=reply.usage))
-    world.attempts.append(
-        AttemptRow(
-            operation=turn.operation,
-            attempt=attempt,
-            status="completed",
-            usage=reply.usage,
-            seconds=seconds,
-            model=_resolved(turn.request.model if turn.request else "", reply.model),
-            fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-        )
-    )
+    row = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=seconds)
+    enter(world, turn, row, reply)
     turn.reply = reply
-
-
-def _resolved(asked: str, answered: str | None) -> str | None:
-    """The model that answered: by name where it is the one asked for or a version of it, else by digest.
-
-    The provider chooses this text, so it may hold anything.
-    """
-    if answered is None:
-        return None
-    is_version = answered.startswith(asked) and _VERSION.fullmatch(answered.removeprefix(asked)) is not None
-    return answered if is_version else digest_text(answered)[:19]
 
 
 def _unanswered(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: float) -> Outcome:
@@ -175,18 +154,16 @@ def _unanswered(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seco
     else:
         detail = provider.category if provider else _word(error)
         world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=detail))
-    world.record(UsageRow(row=f"{turn.operation}:attempt:{attempt}", purpose="main", status=status, usage=None))
-    world.attempts.append(
-        AttemptRow(
-            operation=turn.operation,
-            attempt=attempt,
-            status=status,
-            usage=None,
-            seconds=seconds,
-            error=provider.category if provider else end.gave_up or _word(error),
-            http_status=provider.http_status if provider else None,
-        )
+    row = AttemptRow(
+        operation=turn.operation,
+        attempt=attempt,
+        status=status,
+        usage=None,
+        seconds=seconds,
+        error=provider.category if provider else end.gave_up or _word(error),
+        http_status=provider.http_status if provider else None,
     )
+    enter(world, turn, row)
     stopped = world.bounds.cancellation()
     if stopped is not None:
         return stopped

@@ -49,12 +49,13 @@ class CallInHand:
 
 @dataclass(slots=True)
 class TurnInHand:
-    """One turn on its way through the checks."""
+    """One turn on its way through the checks; the first ``admitted`` calls of its reply run."""
 
     number: int = 0
     request: ModelRequest | None = None
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
+    admitted: int = 0
 
     @property
     def operation(self) -> str:

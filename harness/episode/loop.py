@@ -5,15 +5,19 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from harness import meter
+from harness.episode.budgets import at_start, used
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.endings import machine_ending
 from harness.episode.latch import Bounds
+from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.turn import run_turn
 from harness.episode.world import World
 from harness.errors import (
+    AccountingError,
     ControlPlaneError,
     MachineError,
     OpeningRefusedError,
@@ -26,7 +30,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Closed, UsageRow
+from harness.schema.record import Acknowledged, Closed
 from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -69,6 +73,8 @@ def run(
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
             resumable=played.resumable,
+            active_s=_active_s(world) if world else None,
+            unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -98,7 +104,9 @@ def _played(
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
     if before.acknowledged is not None:
-        return _Played(_stored(spool, before.acknowledged), ledger=tuple(map(_row, before.usage)))
+        return _Played(_stored(spool, before.acknowledged), ledger=tuple(map(told_again, before.usage)))
+    if parts.quota is not None and not parts.quota.admits():
+        return _unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
     by_plane = False
     world: World | None = None
@@ -114,7 +122,9 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
-    if durable is not None and outcome.status == "cancelled":
+    except AccountingError as error:
+        problem, outcome = str(error), Outcome(status="failed", reason="accounting_error")
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason == "quota_refused"):
         return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
     outcome = _looked_at(world, outcome) if world else outcome
     journal.append(Closed(outcome=outcome))
@@ -126,12 +136,6 @@ def _played(
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
-
-
-def _row(usage: UsageRow) -> AttemptRow:
-    """What the journal still tells of an attempt: what it cost, and not how long it took."""
-    operation, _, attempt = usage.row.rpartition(":attempt:")
-    return AttemptRow(operation=operation, attempt=int(attempt), status=usage.status, usage=usage.usage, seconds=0.0)
 
 
 def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:
@@ -163,10 +167,17 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
 
 
 def _turns(world: World) -> Outcome:
+    stop = at_start(world)
+    if stop is not None:
+        return stop
     while True:
         outcome = run_turn(world)
         if outcome is not None:
             return outcome
+
+
+def _active_s(world: World) -> float | None:
+    return None if world.scenario.limits.active_s is None else world.state.active_ms / 1000
 
 
 def _trace(world: World) -> EpisodeTrace:

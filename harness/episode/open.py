@@ -10,6 +10,7 @@ from typing import Literal
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.episode.world import World
 from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
@@ -87,6 +88,7 @@ def open_world(
     """
     job = parts.job
     raw = job.loaded.scenario
+    stopwatch = Stopwatch(parts.clock)
     bounds = _bounds(parts, journal, durable)
     workspace = _reserved(parts, stack, None if durable is None else durable.workspace)
     if durable is not None:
@@ -113,6 +115,7 @@ def open_world(
         journal=journal,
         spool=spool,
         bounds=bounds,
+        stopwatch=stopwatch,
         scenario=scenario,
         workspace=workspace,
         placeholders=placeholders,

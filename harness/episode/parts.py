@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.episode.durable import DurablePlace
-from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
+from harness.ports import Actor, Clock, ControlPlane, Executor, Meter, Quota, Witness
 from harness.schema.run import EpisodeJob
 from harness.workspace import Workspace
 
@@ -25,7 +25,8 @@ class EpisodeParts:
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
     system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
-    where it is kept on disk (None: in memory only).
+    where it is kept on disk (None: in memory only). ``meter`` counts what it costs (None: its own ledger does, at the
+    actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody is).
     """
 
     job: EpisodeJob
@@ -39,3 +40,5 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    meter: Meter | None = None
+    quota: Quota | None = None

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from harness import meter
+from harness.episode.admission import admit
 from harness.episode.answer import answer_call
 from harness.episode.ask import ask
+from harness.episode.budgets import after_batch, after_model, at_end, budget, in_time, preflight
 from harness.episode.call import run_one
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
+from harness.episode.over_cap import notice, over_cap
 from harness.episode.world import World
 from harness.schema.base import JsonValue, digest_json, digest_text
-from harness.schema.message import AssistantMessage, ModelRequest, ToolMessage
+from harness.schema.message import ModelRequest, ToolMessage
 from harness.schema.outcome import Outcome
-from harness.schema.record import (
-    BudgetStop,
-    OpPlanned,
-    OpStarted,
-    Projection,
-    TurnCommitted,
-    TurnOpened,
-)
+from harness.schema.record import OpPlanned, Projection, TurnCommitted, TurnOpened
 
 __all__ = ["TURN", "run_turn"]
 
@@ -32,23 +27,6 @@ _TurnStep = Callable[[World, TurnInHand], Outcome | None]
 def _cancelled(world: World, _: TurnInHand) -> Outcome | None:
     """T1: the latch never opens again."""
     return world.bounds.cancellation()
-
-
-def _deadline(world: World, _: TurnInHand) -> Outcome | None:
-    """T2: the absolute deadline."""
-    return world.bounds.passed()
-
-
-def _budget(world: World, _: TurnInHand) -> Outcome | None:
-    """T5: tokens, then turns; tool caps are not looked at, so the actor may answer after its last call."""
-    state = world.state
-    stop = meter.before_turn(
-        world.scenario.limits,
-        model_turns=state.model_turns,
-        total_tokens=state.total_tokens,
-        uncached_input_tokens=state.uncached_input_tokens,
-    )
-    return _budget_stop(world, stop)
 
 
 def _open_turn(world: World, turn: TurnInHand) -> Outcome | None:
@@ -79,22 +57,6 @@ def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
         raise AssertionError(turn.operation)
     world.record(OpPlanned(operation=turn.operation, purpose="main", digest=_digest(world, turn.request)))
     return None
-
-
-def _admit(world: World, turn: TurnInHand) -> Outcome | None:
-    """T12: the turn is reserved and the call is started in one record."""
-    world.record(OpStarted(operation=turn.operation, attempt=1))
-    return None
-
-
-def _after_model(world: World, _: TurnInHand) -> Outcome | None:
-    """T15: cancellation, then budget; a reply that crosses a limit keeps its usage and is not used."""
-    state = world.state
-    stop = world.bounds.cancellation()
-    if stop is not None:
-        return stop
-    used = {"total_tokens": state.total_tokens, "uncached_input_tokens": state.uncached_input_tokens}
-    return _budget_stop(world, meter.after_model(world.scenario.limits, **used))
 
 
 def _validate(world: World, turn: TurnInHand) -> Outcome | None:
@@ -136,50 +98,25 @@ def _no_call(world: World, turn: TurnInHand) -> Outcome | None:
     return Outcome(status="completed", reason="final_response", detail="inline")
 
 
-def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
-    """T21: all calls of the reply or none; then the whole batch is reserved and the reply joins the conversation."""
-    reply, state = turn.answer, world.state
-    stop = meter.before_batch(
-        world.scenario.limits,
-        [call.name for call in reply.calls],
-        model_turns=state.model_turns,
-        tool_calls=state.tool_calls,
-        by_name=state.calls_by_name,
-    )
-    if stop is not None:
-        return _budget_stop(world, stop)
-    for index, call in enumerate(reply.calls, 1):
-        digest = digest_text(world.placeholders.hide(f"{call.name}\0{call.arguments_raw}"))
-        operation = f"turn-{turn.number}/call-{index}"
-        known = world.command_tool(call.name) is not None
-        world.record(
-            OpPlanned(
-                operation=operation,
-                purpose="tool",
-                digest=digest,
-                tool=call.name if known else None,
-                call_id=digest_text(call.id),
-            )
-        )
-    world.messages.append(AssistantMessage(text=reply.text, calls=reply.calls, opaque=reply.opaque))
-    return None
-
-
 def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
     """T22: calls in declared order; exactly one result each, those after an ending are answered as skipped."""
     ending: Outcome | None = None
     for index, call in enumerate(turn.answer.calls, 1):
         hand = CallInHand(turn=turn.number, index=index, call=call)
-        if ending is None:
-            stop = run_one(world, hand)
-            ending = stop.ending
-        else:
+        if ending is not None:
             gone = ending.status == "cancelled"
             stop = CallStop("cancelled_before_execution" if gone else "skipped_due_to_stop", "not run")
             answer_call(world, hand, stop)
+        elif index > turn.admitted:
+            stop = over_cap(turn)
+            answer_call(world, hand, stop)
+        else:
+            stop = run_one(world, hand)
+            ending = stop.ending
         turn.results.append(stop)
         failed = stop.code != "succeeded"
-        world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=stop.text, failed=failed))
+        text = (notice(turn) if index == 1 else "") + stop.text
+        world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=text, failed=failed))
     return ending
 
 
@@ -204,19 +141,20 @@ def _commit(world: World, turn: TurnInHand) -> None:
 #: the end of every turn that had a reply, whatever ended it.
 TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
-    ("T2", _deadline),
-    ("T5", _budget),
+    ("T2", in_time),
+    ("T5", budget),
     ("T6", _open_turn),
     ("T10", _project),
     ("T11", _plan_model),
-    ("T12", _admit),
+    ("T12", admit),
     ("T13", ask),
-    ("T15", _after_model),
+    ("T15", after_model),
     ("T17", _validate),
     ("T18", _finish),
     ("T20", _no_call),
-    ("T21", _preflight),
+    ("T21", preflight),
     ("T22", _run_calls),
+    ("T24", after_batch),
 )
 
 
@@ -227,6 +165,8 @@ def run_turn(world: World) -> Outcome | None:
     """
     turn = TurnInHand()
     ending = next((found for _, step in TURN if (found := step(world, turn)) is not None), None)
+    if ending is not None and ending.status == "completed":
+        ending = world.bounds.cancellation() or at_end(world, ending)
     _commit(world, turn)
     if ending is not None and ending.status == "completed":
         return world.bounds.cancellation() or ending
@@ -241,9 +181,3 @@ def _digest(world: World, request: ModelRequest) -> str:
 
 def _invalid(detail: str) -> Outcome:
     return Outcome(status="failed", reason="invalid_model_response", detail=detail)
-
-
-def _budget_stop(world: World, stop: Outcome | None) -> Outcome | None:
-    if stop is not None:
-        world.record(BudgetStop(outcome=stop))
-    return stop

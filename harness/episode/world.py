@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
+from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.errors import MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
@@ -42,6 +43,7 @@ class World:
     journal: Journal
     spool: Spool
     bounds: Bounds
+    stopwatch: Stopwatch
     scenario: Scenario
     workspace: Workspace
     placeholders: Placeholders

@@ -19,6 +19,7 @@ from harness.schema.record import (
     Hooked,
     InputDelivered,
     LateUsage,
+    Metered,
     Opened,
     OpNotSent,
     OpParked,
@@ -61,8 +62,8 @@ def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
             return _resulted(state, payload)
         case UsageRow():
             return replace(state, usage=(*state.usage, payload))
-        case LateUsage():
-            return _late(state, payload)
+        case LateUsage() | Metered() | BudgetStop():
+            return _measured(state, payload)
         case _:
             return _milestone(state, payload)
 
@@ -77,7 +78,6 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     | Compacted
     | Decided
     | Hooked
-    | BudgetStop
     | TurnCommitted
     | Suspended
     | Resumed
@@ -102,7 +102,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case InputDelivered() | Projection() | Compacted() | Decided() | Hooked() | BudgetStop():
+        case InputDelivered() | Projection() | Compacted() | Decided() | Hooked():
             return state
         case _:
             assert_never(payload)
@@ -187,7 +187,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
     counts = state.counts
     if step.kind is not None and step.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
-    return replace(_with_step(state, step), counts=counts)
+    return replace(_with_step(state, step), counts=counts, call_ids=state.call_ids | {payload.call_id})
 
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
@@ -196,3 +196,13 @@ def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
         for row in state.usage
     )
     return replace(state, usage=rows)
+
+
+def _measured(state: EpisodeState, payload: LateUsage | Metered | BudgetStop) -> EpisodeState:
+    """What was used, and the first limit that was reached."""
+    if isinstance(payload, LateUsage):
+        return _late(state, payload)
+    if isinstance(payload, BudgetStop):
+        return replace(state, exhausted=state.exhausted or payload.outcome)
+    known = state.cost is None or state.cost.cause is None
+    return replace(state, active_ms=payload.active_ms, cost=payload.cost if known else state.cost)

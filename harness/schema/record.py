@@ -12,6 +12,7 @@ from pydantic import Field
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CommandShape
 from harness.schema.message import FinishReason, Quirk, Usage
+from harness.schema.metric import Metric
 from harness.schema.name import Code, Fact, KindName
 from harness.schema.outcome import Outcome
 from harness.schema.tool import ResultCode
@@ -28,6 +29,7 @@ __all__ = [
     "Hooked",
     "InputDelivered",
     "LateUsage",
+    "Metered",
     "OpNotSent",
     "OpParked",
     "OpPlanned",
@@ -187,6 +189,18 @@ class LateUsage(Frozen):
     usage: Usage
 
 
+class Metered(Frozen):
+    """What was measured outside of the loop: a driver that goes on takes it as it was.
+
+    ``active_ms`` is the time at work so far, in milliseconds; ``cost`` what the episode's meter said, None where no
+    cost is limited.
+    """
+
+    kind: Literal["metered"] = "metered"
+    active_ms: int
+    cost: Metric | None = None
+
+
 class Hooked(Frozen):
     """A hook ran."""
 
@@ -288,6 +302,7 @@ Payload = Annotated[
     | Decided
     | UsageRow
     | LateUsage
+    | Metered
     | Hooked
     | Classified
     | CallResulted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
@@ -9,6 +10,7 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
+from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
@@ -16,6 +18,7 @@ from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
 __all__ = [
+    "ActorPrice",
     "AttemptRow",
     "Enforcement",
     "EpisodeJob",
@@ -62,7 +65,11 @@ class EpisodeJob(Frozen):
 
 
 class AttemptRow(Frozen):
-    """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time."""
+    """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time.
+
+    ``cost_micro_usd`` is what its tokens cost, in millionths of a US dollar; None is unknown. ``inconsistent``: its
+    parts are more than their whole, so nothing can be made of them.
+    """
 
     operation: str
     attempt: int
@@ -73,6 +80,8 @@ class AttemptRow(Frozen):
     fingerprint: str | None = None
     error: str | None = None
     http_status: int | None = None
+    cost_micro_usd: Decimal | None = None
+    inconsistent: bool = False
 
 
 class RunLogEntry(Frozen):
@@ -83,7 +92,8 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
     made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
-    ``plane_calls`` counts calls of the control plane,
+    ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited counts that could not be
+    known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
@@ -102,6 +112,8 @@ class RunLogEntry(Frozen):
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
     resumable: bool = False
+    active_s: float | None = None
+    unavailable: tuple[str, ...] = ()
 
 
 class EpisodeResult(Frozen):
@@ -109,6 +121,13 @@ class EpisodeResult(Frozen):
 
     receipt: Receipt
     log: RunLogEntry
+
+
+class ActorPrice(Frozen):
+    """What was known of a live actor's price when the run began; None: nothing."""
+
+    actor: str
+    price: Price | None
 
 
 class PlannedEpisode(Frozen):
@@ -151,7 +170,8 @@ class Enforcement(Frozen):
 class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
-    ``stale`` is what the run was told that a recording which no longer fits means.
+    ``stale`` is what the run was told that a recording which no longer fits means. ``prices`` are those of its live
+    actors, ``max_cost_usd`` is the bound on what all of them may cost.
     """
 
     schema_version: Literal[1] = 1
@@ -170,6 +190,8 @@ class Manifest(Frozen):
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
     stale: Literal["fail", "warn"] = "fail"
+    prices: tuple[ActorPrice, ...] = ()
+    max_cost_usd: Decimal | None = None
 
 
 class RunView(Frozen):

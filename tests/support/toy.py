@@ -13,10 +13,11 @@ from harness.episode import EpisodeParts, run
 from harness.episode.durable import DurablePlace
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
-from harness.ports import Actor, ControlPlane, Executor, TurnContext, Witness
+from harness.ports import Actor, ControlPlane, Executor, Meter, Quota, TurnContext, Witness
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
+from harness.schema.price import Price
 from harness.schema.process import Completed, PlaneIdentity
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
@@ -211,6 +212,9 @@ class Stage:
         spool: MemorySpool | None = None,
         witness: Witness | None = None,
         durable: DurablePlace | None = None,
+        meter: Meter | None = None,
+        quota: Quota | None = None,
+        price: Price | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -222,7 +226,7 @@ class Stage:
             provider = catalog.module("providers", "openai").build()
             actor = catalog.module("actors", "scripted").build(spec, provider)
         else:
-            spec = ActorSpec(identity=actor.identity)
+            spec = ActorSpec(identity=actor.identity, price=price)
         planes: list[ToyPlane] = []
 
         def open_plane(workspace: Workspace) -> ControlPlane:
@@ -243,6 +247,8 @@ class Stage:
             temporary=self.temporary,
             witness=witness,
             durable=durable,
+            meter=meter,
+            quota=quota,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

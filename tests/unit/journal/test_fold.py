@@ -11,7 +11,6 @@ from harness.schema.message import Usage
 from harness.schema.outcome import Outcome
 from harness.schema.record import (
     Acknowledged,
-    BudgetStop,
     CallResulted,
     Classified,
     Closed,
@@ -88,7 +87,6 @@ def test_a_suspension_waits_until_it_is_resumed_or_closed() -> None:
         Compacted(turn=1, before=9, after=3, summary=D),
         Decided(operation="x", digest=D, decision="retry"),
         Hooked(hook="h", point="before_model", outcome="continue"),
-        BudgetStop(outcome=Outcome(status="limit_exceeded", reason="model_turns")),
     ],
     ids=lambda payload: payload.kind,
 )
@@ -197,28 +195,28 @@ def test_tokens_add_up_and_an_explicit_zero_is_zero() -> None:
         usage("1", input_tokens=10, output_tokens=2, cache_read_tokens=4),
         usage("2", input_tokens=0, output_tokens=0, cache_read_tokens=0),
     )
-    assert state.total_tokens == 12
-    assert state.uncached_input_tokens == 6
+    assert state.total_tokens.value == 12
+    assert state.uncached_input_tokens.value == 6
 
 
 @pytest.mark.parametrize("tokens", [{}, {"input_tokens": 3}], ids=["nothing", "no output"])
 def test_missing_usage_makes_the_total_unknown_never_zero(tokens: dict[str, int]) -> None:
-    assert after(usage("1", input_tokens=1, output_tokens=1), usage("2", **tokens)).total_tokens is None
+    assert after(usage("1", input_tokens=1, output_tokens=1), usage("2", **tokens)).total_tokens.value is None
 
 
 def test_an_attempt_without_usage_makes_the_total_unknown() -> None:
     row = UsageRow(row="1", purpose="main", status="unknown", usage=None)
-    assert after(row).total_tokens is None
+    assert after(row).total_tokens.value is None
 
 
 def test_an_attempt_that_was_not_sent_costs_nothing() -> None:
     row = UsageRow(row="1", purpose="main", status="not_sent", usage=None)
-    assert after(row).total_tokens == 0
+    assert after(row).total_tokens.value == 0
 
 
 def test_late_usage_fills_the_unknown_row_of_its_name_only() -> None:
     unknown = UsageRow(row="1", purpose="main", status="unknown", usage=None)
     late = LateUsage(row="1", usage=Usage(input_tokens=5, output_tokens=2))
-    assert after(unknown, late).total_tokens == 7
-    assert after(usage("1", input_tokens=1, output_tokens=1), late).total_tokens == 2
-    assert after(unknown, LateUsage(row="2", usage=Usage(input_tokens=5, output_tokens=2))).total_tokens is None
+    assert after(unknown, late).total_tokens.value == 7
+    assert after(usage("1", input_tokens=1, output_tokens=1), late).total_tokens.value == 2
+    assert after(unknown, LateUsage(row="2", usage=Usage(input_tokens=5, output_tokens=2))).total_tokens.value is None

@@ -1,0 +1,39 @@
+"""T12: the host's quota is asked before anything is sent; who waits for it is not at work."""
+
+from __future__ import annotations
+
+from harness.episode.hands import TurnInHand
+from harness.episode.ledger import row_of
+from harness.episode.world import World
+from harness.schema.outcome import Outcome
+from harness.schema.record import OpStarted
+
+__all__ = ["admit", "call_s", "start"]
+
+
+def admit(world: World, turn: TurnInHand) -> Outcome | None:
+    """T12: the turn is reserved and the call is started in one record."""
+    return start(world, turn, 1)
+
+
+def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
+    """Start an attempt, or the ending that this is refused with; one that was started before was admitted then."""
+    quota, request = world.parts.quota, turn.request
+    if quota is not None and request is not None and world.journal.ahead is None:
+        row = row_of(turn.operation, attempt)
+        with world.stopwatch.idle():
+            within = quota.reserve(row, request, seconds=call_s(world), stopped=lambda: _is_over(world))
+        if not within:
+            refused = Outcome(status="limit_exceeded", reason="quota_refused")
+            return world.bounds.cancellation() or world.bounds.passed() or refused
+    world.record(OpStarted(operation=turn.operation, attempt=attempt))
+    return None
+
+
+def call_s(world: World) -> float:
+    """How long a model call may take now, in seconds."""
+    return min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
+
+
+def _is_over(world: World) -> bool:
+    return world.bounds.cancelled() or world.bounds.passed() is not None
