@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
+from decimal import Decimal
 from pathlib import Path
 
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
 from harness.ports import Clock, Reporter
 from harness.schema.run import (
+    ActorPrice,
     Enforcement,
     EpisodeJob,
     EpisodeOptions,
@@ -41,7 +43,13 @@ def planned(job: EpisodeJob) -> PlannedEpisode:
 
 
 def starting_manifest(
-    jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str, tolerate_stale: bool = False
+    jobs: Sequence[EpisodeJob],
+    options: EpisodeOptions,
+    *,
+    run_id: str,
+    created_at: str,
+    tolerate_stale: bool = False,
+    max_cost_usd: Decimal | None = None,
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -67,6 +75,8 @@ def starting_manifest(
         receipts=(),
         verdicts={},
         stale="warn" if tolerate_stale else "fail",
+        prices=_prices(jobs),
+        max_cost_usd=max_cost_usd,
     )
 
 
@@ -89,6 +99,11 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     terminal = catalog.module("reporters", "terminal")
     text: str = terminal.summary(view, width=width, color=color, folder=str(folder), written=written)
     return text
+
+
+def _prices(jobs: Sequence[EpisodeJob]) -> tuple[ActorPrice, ...]:
+    live = {job.actor.identity.ref: job.actor.price for job in jobs if job.actor.identity.kind == "live"}
+    return tuple(ActorPrice(actor=ref, price=price) for ref, price in live.items())
 
 
 def _summary(loaded: LoadedScenario) -> ScenarioSummary:

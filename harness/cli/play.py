@@ -12,6 +12,7 @@ from typing import Literal
 
 from harness import recording, wiring
 from harness.cli.cast import Cast
+from harness.cli.ceilings import Ceilings, opened, told
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
 from harness.cli.interrupt import stoppable
@@ -34,7 +35,8 @@ __all__ = ["Order", "play"]
 class Order:
     """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
 
-    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that.
+    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
+    bound all of its episodes together.
     """
 
     options: EpisodeOptions
@@ -47,6 +49,7 @@ class Order:
     playing: Cast = field(default_factory=Cast)
     resume: Path | None = None
     asked: Asked | None = None
+    ceilings: Ceilings = field(default_factory=Ceilings)
 
 
 @dataclass(slots=True)
@@ -84,6 +87,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         run_id=run_id,
         created_at=timestamp(clock) if before is None else before.manifest.created_at,
         tolerate_stale=order.tolerate_stale,
+        max_cost_usd=order.ceilings.cost_usd,
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -93,13 +97,13 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
-            end = _episodes(settings, left, order, store)
+            end, reached = _episodes(settings, left, order, store)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
+    return gravest({*found, _conclusion(view, end, len(jobs), folder, order, reached)})
 
 
 def _begun(
@@ -144,13 +148,14 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
 
 def _episodes(
     settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore
-) -> SuiteEnd:
-    """Play what is left of the plan: jobs with their places in it."""
+) -> tuple[SuiteEnd, str | None]:
+    """Play what is left of the plan: jobs with their places in it. Also tells which ceiling ended it, if one did."""
     stop, printed = threading.Event(), _InOrder()
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes") as session,
+        opened(store.folder, order.ceilings) as ceiling,
+        wiring.Session(settings, kept, store.folder / "episodes", ceiling) as session,
         stoppable(stop, session.cancel),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
@@ -168,11 +173,18 @@ def _episodes(
             advance(result)
 
         try:
-            end = run_suite(jobs, episode=session.run, jobs_at_once=order.jobs_at_once, done=done, stop=stop)
+            end = run_suite(
+                jobs,
+                episode=session.run,
+                jobs_at_once=order.jobs_at_once,
+                done=done,
+                stop=stop,
+                may_start=ceiling.is_open,
+            )
         finally:
             recording.prune(kept.folder)
     printed.rest()
-    return end
+    return end, None if stop.is_set() else told(ceiling, order.ceilings)
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
@@ -190,7 +202,9 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
         say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)
 
 
-def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, tolerate_stale: bool) -> ExitCode:
+def _conclusion(  # noqa: PLR0917  (what a run came to)
+    view: RunView, end: SuiteEnd, total: int, folder: Path, order: Order, reached: str | None
+) -> ExitCode:
     different = sum(entry.shadow_differences for entry in view.log)
     if different:
         note(f"harness: {different} warm calls of the control plane differ from cold ones; use --executor cold")
@@ -198,7 +212,7 @@ def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, toler
     codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
     if different:
         codes.add(ExitCode.BUG)
-    if stale and not tolerate_stale:
+    if stale and not order.tolerate_stale:
         codes.add(ExitCode.DRIFT)
     elif stale:
         note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
@@ -207,8 +221,8 @@ def _conclusion(view: RunView, end: SuiteEnd, total: int, folder: Path, *, toler
         codes.add(ExitCode.BUG)
     if end.stopped:
         note(
-            f"harness: interrupted; {len(view.receipts)} of {total} episodes are finished and kept in {folder}; "
-            f"go on with: harness run --resume {shlex.quote(str(folder))}"
+            f"harness: {reached or 'interrupted'}; {len(view.receipts)} of {total} episodes are finished and kept in "
+            f"{folder}; go on with: harness run --resume {shlex.quote(str(folder))}"
         )
-        codes.add(ExitCode.INTERRUPTED)
+        codes.add(ExitCode.INTERRUPTED if reached is None else ExitCode.NOT_JUDGED)
     return gravest(codes)

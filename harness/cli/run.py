@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import click
 
 from harness import wiring
 from harness.cli.cast import cast
+from harness.cli.ceilings import Ceilings, agreed, amount, duration
+from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
@@ -17,8 +20,7 @@ from harness.cli.output import say, say_json, table
 from harness.cli.play import Order, play
 from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
-from harness.errors import MissingKeyError, UsageError
-from harness.schema.actor import ActorSpec
+from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.suite import plan
 
@@ -29,8 +31,10 @@ Examples:
   harness run
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
-  harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
-  harness run --resume reports/RUN-ID --yes-spend
+  harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
+  harness run tag:tier:pr --actor openai/MODEL --trials 5 --max-cost 2.50 \
+    --set max_output_tokens=2048
+  harness run --resume reports/RUN-ID --max-cost 5
 
 \b
 Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID,
@@ -61,7 +65,13 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="N",
     help="Repeat every Nth warm call cold and compare; 0 for none.",
 )
-@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
+@click.option(
+    "--max-cost", callback=amount, metavar="USD", help="What live actors may cost together; nothing beyond starts."
+)
+@click.option(
+    "--max-time", callback=duration, metavar="DURATION", help="How long the command may start anything: 90m, 2h."
+)
+@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money, without a bound on the cost.")
 @click.option(
     "--keep",
     type=click.Choice(["failed", "all", "none"]),
@@ -98,6 +108,8 @@ def run(
     at_once: int | None,
     keep_workspace: bool,
     shadow: int,
+    max_cost: Decimal | None,
+    max_time: float | None,
     yes_spend: bool,
     keep: str,
     stale: str,
@@ -122,7 +134,8 @@ def run(
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
     jobs = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
-    _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
+    ceilings = Ceilings(None if dry_run else max_cost, max_time)
+    agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
         _print_plan(jobs, form)
@@ -138,6 +151,7 @@ def run(
         playing=playing,
         resume=resume,
         asked=asked,
+        ceilings=ceilings,
     )
     return play(settings, jobs, order)
 
@@ -150,22 +164,11 @@ def _says_what(context: click.Context) -> bool:
     )
 
 
-def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spend: bool) -> None:
-    """Refuse what would cost money unasked, or fail for want of a key, before anything is made."""
-    for actor in actors:
-        identity, variable = actor.identity, actor.key_env or ""
-        if identity.kind != "live":
-            continue
-        if not yes_spend:
-            raise UsageError(f"actor {identity.ref!r} is a live model and costs money; agree with --yes-spend")
-        if not settings.environ.get(variable, "").strip() and actor.key_required:
-            raise MissingKeyError(identity.ref, variable)
-
-
 def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
     rows = [planned(job) for job in jobs]
     if form == "json":
-        say_json({"plan": [row.model_dump(mode="json", exclude_none=True) for row in rows]}, indent=2)
+        plan_of: list[JsonValue] = [row.model_dump(mode="json", exclude_none=True) for row in rows]
+        say_json({"plan": plan_of, "estimate": estimate(jobs).model_dump(mode="json")}, indent=2)
     elif form == "jsonl":
         for row in rows:
             say_json(row.model_dump(mode="json", exclude_none=True))
@@ -176,6 +179,4 @@ def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
                 [(row.scenario, row.actor, row.plane, str(row.trial)) for row in rows],
             )
         )
-        calls = sum(job.loaded.scenario.limits.model_turns for job in jobs if job.actor.identity.kind == "live")
-        bound = f"at most {calls} calls of live models" if calls else "no calls of live models"
-        say(f"{len(rows)} episode{'' if len(rows) == 1 else 's'}; {bound}")
+        say(estimate(jobs).text)

@@ -3,6 +3,7 @@
 from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.live_ref import LiveRef, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
+from harness.config.price_table import table_price
 from harness.config.settings import apply_settings
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "load_actors",
     "parse_live_ref",
     "resolve",
+    "table_price",
 ]

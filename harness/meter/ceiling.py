@@ -37,6 +37,7 @@ class _Book:
     out: dict[str, Decimal | None] = field(default_factory=dict)
     left_behind: dict[str, Decimal | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
+    unbounded: int = 0
 
     @property
     def gone(self) -> Decimal:
@@ -84,6 +85,12 @@ class Ceiling:
         """What was spent and what is reserved, in millionths of a US dollar; what cannot be known is not in it."""
         with self._changed:
             return self._book.committed
+
+    @property
+    def unbounded(self) -> int:
+        """Attempts of which nobody knows what they cost at most."""
+        with self._changed:
+            return self._book.unbounded + sum(most is None for most in self._book.left_behind.values())
 
     def is_open(self) -> bool:
         """Whether an episode may begin."""
@@ -144,5 +151,7 @@ class Ceiling:
             reserved[entry.attempt] = entry.micro_usd
             return
         most = book.out.pop(entry.attempt, None) or book.left_behind.pop(entry.attempt, None)
+        cost = most if entry.micro_usd is None else entry.micro_usd
         book.settled.add(entry.attempt)
-        book.spent += (entry.micro_usd if entry.micro_usd is not None else most) or Decimal(0)
+        book.spent += cost or Decimal(0)
+        book.unbounded += cost is None

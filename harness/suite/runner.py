@@ -47,11 +47,13 @@ def run_suite(
     jobs_at_once: int,
     done: Callable[[int, EpisodeResult], None],
     stop: threading.Event,
+    may_start: Callable[[], bool] = lambda: True,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
-    ``done`` is called by the calling thread, as episodes finish. Once ``stop`` is set nothing new starts, what is in
-    flight is finished, and an episode that was cancelled counts as not run where it cost nothing or is kept on disk.
+    ``done`` is called by the calling thread, as episodes finish. Once ``stop`` is set or ``may_start`` says no nothing
+    new starts, what is in flight is finished, and an episode that was cancelled, or refused by the run's ceiling,
+    counts as not run where it cost nothing or is kept on disk.
     A bug in one episode is kept as a Crash and harms no other. Raises the first InputError that an episode raised,
     after those in flight ended, and whatever ``done`` raises.
     """
@@ -61,7 +63,7 @@ def run_suite(
     with ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode") as pool:
         try:
             while True:
-                while len(flight) < jobs_at_once and tally.refusal is None and not stop.is_set():
+                while len(flight) < jobs_at_once and tally.refusal is None and not stop.is_set() and may_start():
                     following = next(upcoming, None)
                     if following is None:
                         break
@@ -88,8 +90,9 @@ def _collect(
     error = future.exception()
     if error is None:
         result = future.result()
-        cancelled = stop.is_set() and result.receipt.outcome.status == "cancelled"
-        if cancelled and (result.log.resumable or not _is_paid_for(result)):
+        outcome = result.receipt.outcome
+        cut_off = outcome.reason == "quota_refused" or (stop.is_set() and outcome.status == "cancelled")
+        if cut_off and (result.log.resumable or not _is_paid_for(result)):
             return
         done(index, result)
         tally.delivered += 1

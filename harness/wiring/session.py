@@ -18,7 +18,8 @@ from harness import catalog, episode
 from harness.clock import SystemClock, new_token
 from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
-from harness.ports import Actor, Clock, Executor, Witness
+from harness.meter import Ceiling
+from harness.ports import Actor, Clock, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -28,6 +29,7 @@ from harness.wiring.actors import Transports, open_actor
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
+from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.wiring.rerecording import rerecord_spec
 from harness.workspace import Workspace, remove_tree
@@ -59,9 +61,18 @@ class Stoppable(Executor, Protocol):
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings, keeping: Keeping | None = None, episodes: Path | None = None) -> None:
-        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``."""
-        self._place, self._keeping, self._episodes = place, keeping, episodes
+    def __init__(
+        self,
+        place: Settings,
+        keeping: Keeping | None = None,
+        episodes: Path | None = None,
+        ceiling: Ceiling | None = None,
+    ) -> None:
+        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
+
+        What they may cost together is reserved at ``ceiling`` (None: there is no bound).
+        """
+        self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -127,6 +138,11 @@ class Session:
             return None
         return DurablePlace(self._episodes / sha256(job.key.encode()).hexdigest()[:32], new_token())
 
+    def _quota(self, job: EpisodeJob) -> Quota | None:
+        if self._ceiling is None or job.actor.identity.kind != "live":
+            return None
+        return EpisodeQuota(self._ceiling, job)
+
     def seen(self, job: EpisodeJob) -> Seen:
         """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
         parts = self.parts(job, clock=SystemClock())
@@ -160,6 +176,7 @@ class Session:
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
             durable=self._durable(job),
+            quota=self._quota(job),
         )
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
