@@ -32,8 +32,7 @@ Examples:
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
-  harness run tag:tier:pr --actor openai/MODEL --trials 5 --max-cost 2.50 \
-    --set max_output_tokens=2048
+  harness run tag:tier:pr --actor NAME --trials 5 --max-cost 2.50
   harness run --resume reports/RUN-ID --max-cost 5
 
 \b
@@ -65,12 +64,8 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="N",
     help="Repeat every Nth warm call cold and compare; 0 for none.",
 )
-@click.option(
-    "--max-cost", callback=amount, metavar="USD", help="What live actors may cost together; nothing beyond starts."
-)
-@click.option(
-    "--max-time", callback=duration, metavar="DURATION", help="How long the command may start anything: 90m, 2h."
-)
+@click.option("--max-cost", callback=amount, metavar="USD", help="What live actors may cost together.")
+@click.option("--max-time", callback=duration, metavar="DURATION", help="How long anything may start: 90m, 2h.")
 @click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money, without a bound on the cost.")
 @click.option(
     "--keep",
