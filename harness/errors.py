@@ -266,6 +266,8 @@ OpeningRefusal = Literal[
     "fixture_mismatch",
     "setup_rejected",
     "deadline_passed_before_start",
+    "not_found",
+    "key_conflict",
 ]
 
 

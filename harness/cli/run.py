@@ -55,6 +55,13 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
 @executor_option("How the control plane is run; receipts are the same.")
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
+@click.option(
+    "--cut-off-calls",
+    type=click.Choice(["repeat", "stop"]),
+    default="repeat",
+    show_default=True,
+    help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
+)
 @click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
 @click.option(
     "--shadow",
@@ -101,6 +108,7 @@ def run(
     reports: tuple[str, ...],
     executor: str,
     at_once: int | None,
+    cut_off_calls: str,
     keep_workspace: bool,
     shadow: int,
     max_cost: Decimal | None,
@@ -118,7 +126,10 @@ def run(
     """
     settings = wiring.settings()
     options = EpisodeOptions(
-        executor="cold" if executor == "cold" else "warm", shadow_every=shadow, keep_workspace=keep_workspace
+        executor="cold" if executor == "cold" else "warm",
+        shadow_every=shadow,
+        keep_workspace=keep_workspace,
+        cut_off_calls="stop" if cut_off_calls == "stop" else "repeat",
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
     asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)

@@ -56,7 +56,8 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
             _settle(world, turn, attempt, end.reply, seconds)
             return None
         ending = _unanswered(world, turn, attempt, end, seconds)
-        if end.gave_up != _CUT_OFF or attempt > REPEATS:
+        repeats = REPEATS if world.parts.job.options.cut_off_calls == "repeat" else 0
+        if end.gave_up != _CUT_OFF or attempt > repeats:
             return ending
         attempt += 1
         world.flag("duplicate_risk")

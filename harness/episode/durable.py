@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tarfile import TarError
+from typing import Literal
 
+from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import DiskSpool, Journal, JournalFile, Lease
 from harness.ports import Clock
@@ -28,11 +30,15 @@ _JOURNAL, _SPOOL, _STATES, _PLACE = "journal.jsonl", "spool", "states", "place.j
 
 @dataclass(frozen=True, slots=True)
 class DurablePlace:
-    """Where an episode is kept. ``token`` names this driver and nobody else; ``sync`` survives a power cut too."""
+    """Where an episode is kept. ``token`` names this driver and nobody else; ``sync`` survives a power cut too.
+
+    ``expects``: whether a journal must not be there yet (``new``), must be there (``begun``), or may be (``any``).
+    """
 
     folder: Path
     token: str
     sync: bool = True
+    expects: Literal["any", "new", "begun"] = "any"
 
 
 class DurableEpisode:
@@ -46,15 +52,17 @@ class DurableEpisode:
 
     def __init__(self, place: DurablePlace, clock: Clock) -> None:
         self._folder, self._sync = place.folder, place.sync
+        _expected(place)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise OpeningRefusedError("setup_rejected", f"the episode's folder: {error.strerror}") from error
         self._lease = Lease(self._folder, clock, place.token)
+        HEART.keep(self._lease)
         try:
             self._file = JournalFile(self._folder / _JOURNAL, sync=place.sync)
         except BaseException:
-            self._lease.release()
+            self._give_back()
             raise
         stored = self._file.records
         if not any(isinstance(record.payload, FixtureBound) for record in stored):
@@ -113,6 +121,10 @@ class DurableEpisode:
     def close(self) -> None:
         """Give the folder back; idempotent."""
         self._file.close()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        HEART.drop(self._lease)
         self._lease.release()
 
     def _keep(self, record: Record) -> None:
@@ -131,3 +143,11 @@ class DurableEpisode:
         except (OSError, ValueError, TypeError, KeyError) as error:
             self.close()
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
+
+
+def _expected(place: DurablePlace) -> None:
+    there = (place.folder / _JOURNAL).exists()
+    if place.expects == "begun" and not there:
+        raise OpeningRefusedError("not_found", "there is no journal of it")
+    if place.expects == "new" and there:
+        raise OpeningRefusedError("key_conflict", "there is a journal of it already")

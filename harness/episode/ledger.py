@@ -10,6 +10,7 @@ from harness.episode.world import World
 from harness.errors import AccountingError
 from harness.schema.base import digest_text
 from harness.schema.message import Reply
+from harness.schema.price import Price
 from harness.schema.record import UsageRow
 from harness.schema.run import AttemptRow
 
@@ -48,7 +49,7 @@ def enter(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None =
         world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
 
 
-def told_again(row: UsageRow) -> AttemptRow:
+def told_again(row: UsageRow, price: Price | None) -> AttemptRow:
     """What the journal still tells of an attempt: its tokens, and not how long it took."""
     operation, _, attempt = row.row.rpartition(":attempt:")
     return AttemptRow(
@@ -57,6 +58,7 @@ def told_again(row: UsageRow) -> AttemptRow:
         status=row.status,
         usage=row.usage,
         seconds=0.0,
+        cost_micro_usd=meter.cost(row.usage, price),
         inconsistent=meter.is_inconsistent(row.usage),
     )
 

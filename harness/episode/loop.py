@@ -30,7 +30,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, Closed
+from harness.schema.record import Acknowledged
 from harness.schema.run import AttemptRow, EpisodeResult, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -104,7 +104,10 @@ def _played(
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
     if before.acknowledged is not None:
-        return _Played(_stored(spool, before.acknowledged), ledger=tuple(map(told_again, before.usage)))
+        return _Played(
+            _stored(spool, before.acknowledged),
+            ledger=tuple(told_again(row, parts.job.actor.price) for row in before.usage),
+        )
     if parts.quota is not None and not parts.quota.admits():
         return _unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
@@ -127,7 +130,7 @@ def _played(
     if durable is not None and (outcome.status == "cancelled" or outcome.reason == "quota_refused"):
         return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
     outcome = _looked_at(world, outcome) if world else outcome
-    journal.append(Closed(outcome=outcome))
+    outcome = journal.close(outcome)
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from harness.errors import OpeningRefusedError
+from harness.errors import HarnessError, OpeningRefusedError
 from harness.journal.fold import apply
 from harness.journal.state import EpisodeState
 from harness.schema.base import digest_text
-from harness.schema.record import Decided, LateUsage, Payload, Record, Resumed
+from harness.schema.outcome import Outcome
+from harness.schema.record import Closed, Decided, LateUsage, OpUnknown, Payload, Record, Resumed
 
 __all__ = ["Journal", "verify"]
 
@@ -17,6 +18,8 @@ __all__ = ["Journal", "verify"]
 START = "-"
 #: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
 _FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+#: How far an operation got that has neither ended nor never begun.
+_UNFINISHED = frozenset({"started", "parked"})
 
 
 def _digest(previous: str, payload: Payload) -> str:
@@ -95,6 +98,22 @@ class Journal:
             self._is_resumed = False
             self._write(Resumed(credited_s=0.0))
         return self._write(payload)
+
+    def close(self, outcome: Outcome) -> Outcome:
+        """The end, once: returns the outcome that counts, which is the first that was recorded.
+
+        An operation that was started and did not end is unknown from then on; an episode that has one is not
+        completed. Raises HarnessError where it is closed as completed all the same.
+        """
+        if self._state.outcome is not None:
+            return self._state.outcome
+        open_ones = [(n, one.attempt) for n, one in self._state.operations.items() if one.status in _UNFINISHED]
+        if open_ones and outcome.status == "completed":
+            raise HarnessError(f"operation {open_ones[0][0]} has not ended, so the episode is not completed")
+        for operation, attempt in open_ones:
+            self.append(OpUnknown(operation=operation, attempt=attempt, detail="abandoned"))
+        self.append(Closed(outcome=outcome))
+        return outcome
 
     def _write(self, payload: Payload) -> Record:
         previous = self._records[-1].digest if self._records else START

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import OpeningRefusedError
+from harness.errors import OpeningRefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,10 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Inside, nobody can take the lease over. Raises OpeningRefusedError (``lease_lost``) where somebody did."""
+        """Inside, nobody can take the lease over.
+
+        Raises OpeningRefusedError (``lease_lost``) where somebody did, StorageError where it cannot be renewed.
+        """
         with self._locked():
             held = self._held()
             if held is None or held[0] != self._token:
@@ -66,8 +69,8 @@ class Lease:
             yield
 
     def beat(self) -> None:
-        """Renew the lease where it is due; a lost one is left to ``held`` to tell."""
-        with suppress(OpeningRefusedError), self.held():
+        """Renew the lease where it is due; what stands against that is left to ``held`` to tell."""
+        with suppress(OpeningRefusedError, StorageError), self.held():
             pass
 
     def release(self) -> None:
@@ -84,14 +87,18 @@ class Lease:
 
     def _renew(self) -> None:
         self._until = self._clock.now() + timedelta(seconds=LEASE_S)
+        text = json.dumps({"token": self._token, "until": self._until.isoformat()})
         beside = self._folder / f".{_NAME}.part"
-        beside.unlink(missing_ok=True)
-        descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
         try:
-            os.write(descriptor, json.dumps({"token": self._token, "until": self._until.isoformat()}).encode("ascii"))
-        finally:
-            os.close(descriptor)
-        beside.replace(self._folder / _NAME)
+            beside.unlink(missing_ok=True)
+            descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
+            try:
+                os.write(descriptor, text.encode("ascii"))
+            finally:
+                os.close(descriptor)
+            beside.replace(self._folder / _NAME)
+        except OSError as error:
+            raise StorageError("the lease", error) from error
 
     def _held(self) -> tuple[str, datetime] | None:
         """Token and end of the lease that is there; None where there is none that can be read."""

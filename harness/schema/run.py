@@ -34,14 +34,17 @@ __all__ = [
 
 
 class EpisodeOptions(Frozen):
-    """How, not what: nothing here may change a receipt.
+    """How, not what: nothing here may change the receipt of an episode that nobody disturbed.
 
-    ``plane_time`` (ISO 8601) is a seam of the tests: the time inside the control plane's processes.
+    ``cut_off_calls`` says what becomes of a live model call that its driver was killed in, and that may have been
+    paid for: it is made once more and flagged, or the episode waits for a decision. ``plane_time`` (ISO 8601) is a
+    seam of the tests: the time inside the control plane's processes.
     """
 
     executor: Literal["warm", "cold"] = "warm"
     shadow_every: int = 0
     keep_workspace: bool = False
+    cut_off_calls: Literal["repeat", "stop"] = "repeat"
     plane_time: str | None = None
 
 

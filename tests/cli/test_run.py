@@ -112,8 +112,8 @@ def test_a_live_actor_without_consent_is_refused_before_anything_is_done(harness
 
     assert (code, out) == (4, "")
     assert (
-        err
-        == "harness: actor 'openai/m' is a live model and costs money; bound it with --max-cost USD, or agree with --yes-spend\n"
+        err == "harness: actor 'openai/m' is a live model and costs money; "
+        "bound it with --max-cost USD, or agree with --yes-spend\n"
     )
     assert world.jobs == []
     assert not (world.folder / "out").exists()

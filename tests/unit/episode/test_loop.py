@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from numbered import case
 from toy import Answer, ReplyActor, Stage, called, completed, said
 
 from harness.journal import Journal
@@ -170,6 +171,7 @@ def test_usage_goes_to_the_log_and_never_into_the_receipt(stage: Stage) -> None:
     assert played.result.log.attempts[0].usage == Usage(input_tokens=987_654)
 
 
+@case(196)
 def test_an_observer_that_raises_is_told_in_the_log_and_changes_no_receipt(stage: Stage) -> None:
     def broken(_: Record) -> None:
         raise RuntimeError("canary")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from toy import Answer, ReplyActor, Stage, answer, completed
+from numbered import case
+from toy import Answer, ReplyActor, Stage, answer, called, completed, said
 
 from harness.journal import Journal, MemorySpool, fold, verify
 from harness.schema.base import JsonValue
 from harness.schema.process import Completed
 from harness.schema.run import EpisodeOptions
+from harness.schema.tool import ToolCall
 from harness.workspace import Workspace
 
 NOTHING_THERE = "its control-plane call ended with exit code 0 and has no text at /nowhere"
@@ -28,6 +30,7 @@ REJECTED = ("rejected/setup_rejected", "not_judged", "setup_rejected")
     ],
     ids=["late", "must_contain", "blank", "long"],
 )
+@case(20)
 def test_a_prompt_that_cannot_be_made_is_rejected(stage: Stage, change: dict[str, JsonValue], problem: str) -> None:
     actor = ReplyActor([])
     played = stage.play(actor=actor, change=change)
@@ -72,6 +75,7 @@ def test_what_a_prepare_step_writes_is_part_of_the_world_and_no_change(stage: St
     assert played.receipt.boundary.changes == ()
 
 
+@case(3)
 def test_a_tool_this_machine_does_not_permit_is_rejected(stage: Stage) -> None:
     played = stage.play(host_denied=frozenset({"exec"}))
     assert played.ending == REJECTED
@@ -147,12 +151,23 @@ def test_a_spool_keeps_no_text_of_the_episode_after_its_end(stage: Stage) -> Non
     assert repr(spool) == "<MemorySpool: 1 texts>"
 
 
-def test_records_hold_no_text_of_prompt_command_or_answer(stage: Stage) -> None:
+@case(197, 198)
+def test_records_and_receipt_hold_no_text_of_prompt_command_or_answer(stage: Stage) -> None:
     journal = Journal()
-    stage.play(journal=journal)
-    written = "".join(record.model_dump_json() for record in journal.records)
-    for text in ("Good morning", "toy ask plane", "cat notes", str(stage.temporary)):
+    secret = "sk-canary-0123456789"
+    raw = '{"cmd": "curl -H Authorization:Bearer ' + secret
+    broken = ToolCall(id="c9", name="exec", arguments_raw=raw, arguments=None)
+    replies = [
+        said(secret, called("toy ask plane"), called(f"cat /etc/{secret}", id_="c2")),
+        said("", broken, called(f"export KEY={secret}; toy ask plane", id_="c3")),
+    ]
+    played = stage.play(actor=ReplyActor(list(replies)), journal=journal)
+    assert played.receipt.verdict == "fail"
+    written = "".join(record.model_dump_json() for record in journal.records) + played.receipt.model_dump_json()
+    for text in ("Good morning", "toy ask plane", "/etc", secret, "Bearer", str(stage.temporary)):
         assert text not in written
+    assert [step.shape is not None for step in played.receipt.steps][:2] == [True, True]
+    assert {step.arguments_digest is not None for step in played.receipt.steps} == {True}
 
 
 def test_a_control_plane_that_fails_at_the_opening_is_at_fault_and_not_the_scenario(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from numbered import case
 from toy import ReplyActor, Stage, called, said
 
 from harness.errors import ProviderCategory, ProviderError, ScriptExhaustedError
@@ -248,6 +249,7 @@ def test_a_bug_in_an_actor_is_not_hidden(stage: Stage) -> None:
     assert list(stage.temporary.iterdir()) == []
 
 
+@case(200)
 def test_an_exhausted_script_says_at_which_turn(stage: Stage) -> None:
     def over(_: ModelRequest, __: TurnContext) -> Reply:
         raise ScriptExhaustedError(0)

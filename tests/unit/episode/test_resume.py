@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypedDict, TypeVar, Unpack
 
 import pytest
-from toy import Answer, Played, ReplyActor, Stage, answer, called, completed, said
+from driving import REPLIES, Driving, Killed, Provider, told, writes
+from numbered import case
+from toy import ReplyActor, Stage, answer
 
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.errors import StorageError
@@ -21,84 +21,16 @@ from harness.ports import TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
-from harness.schema.record import OpReceipt, Payload, Record, Resumed
+from harness.schema.record import Record
 from harness.workspace import Workspace, save
-
-REPLIES = (
-    said("Asking.", called("toy ask plane", id_="1")),
-    said("Looking.", called("ls runtime", id_="2")),
-    said("Reading.", called("cat notes/a.json", id_="3")),
-)
-
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Killed(BaseException):
-    """As if the process had ended here; nothing after it is done."""
-
-
-@dataclass
-class Provider:
-    """A live model that counts what it was asked; every answer was paid for."""
-
-    asked: list[int] = field(default_factory=list)
-
-    def actor(self) -> ReplyActor:
-        """A driver's handle on it."""
-
-        def reply(request: ModelRequest, context: TurnContext) -> Reply:
-            self.asked.append(context.turn)
-            return REPLIES[context.turn - 1]
-
-        return ReplyActor([reply] * 9)
-
-
-def writes(workspace: Workspace, args: tuple[str, ...]) -> Completed:
-    """A plane whose every call adds a line: one that is made twice is seen in the workspace."""
-    if args == ("greet",):
-        return answer(workspace, args)
-    log = workspace.roots["runtime"] / "log" / "calls"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a") as file:
-        file.write("called\n")
-    return completed(json.dumps({"target": "notes/a.json", "calls": len(log.read_text().splitlines())}))
-
-
-class Driving:
-    """Drivers of one episode, one after the other."""
-
-    def __init__(self, stage: Stage, folder: Path) -> None:
-        self.stage, self.folder = stage, folder
-        self.provider = Provider()
-        self._tokens = (f"driver{number}" for number in itertools.count())
-
-    def drive(self, *, change: dict[str, JsonValue] | None = None, says: Answer = writes) -> Played:
-        """Open the episode and run it to its end."""
-        place = DurablePlace(self.folder, next(self._tokens), sync=False)
-        return self.stage.play(actor=self.provider.actor(), says=says, change=change, durable=place)
-
-    def records(self) -> tuple[Record, ...]:
-        """What is on disk."""
-        file = JournalFile(self.folder / "journal.jsonl")
-        file.close()
-        return file.records
-
-
 @pytest.fixture
 def driving(stage: Stage, tmp_path: Path) -> Driving:
     return Driving(stage, tmp_path / "episode")
-
-
-def told(driving: Driving) -> list[Payload]:
-    """What the journal says, but for resumptions, and for results that name the place of a workspace."""
-    payloads = (record.payload for record in driving.records())
-    return [
-        payload.model_copy(update={"spool": None}) if isinstance(payload, OpReceipt) else payload
-        for payload in payloads
-        if not isinstance(payload, Resumed)
-    ]
 
 
 #: Everything that is put on disk while an episode runs.
@@ -137,6 +69,7 @@ def test_an_undisturbed_episode_leaves_its_receipt_and_no_text(driving: Driving)
     assert driving.folder.stat().st_mode & 0o777 == 0o700
 
 
+@case(4, 5)
 def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None:
     first = driving.drive()
     again = driving.drive(change={"prompt": {"system": "Be long."}})
@@ -146,6 +79,7 @@ def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None
     assert (driving.provider.asked, again.plane) == ([1, 2, 3], [])
 
 
+@case(179)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_killed_at_any_write_it_ends_with_the_same_receipt(
     after: bool, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -200,9 +134,9 @@ def refused(driving: Driving, reason: str, detail: str | None = None, **drive: U
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"prompt": {"system": "Be long."}}, "prompt"),
-        ({"tool": {"exec": {"about": "Run two commands."}}}, "tools"),
-        ({"policy": {"denied": ["other"]}}, "policy"),
+        pytest.param({"prompt": {"system": "Be long."}}, "prompt", marks=case(6)),
+        pytest.param({"tool": {"exec": {"about": "Run two commands."}}}, "tools", marks=case(7)),
+        pytest.param({"policy": {"denied": ["other"]}}, "policy", marks=case(8)),
         ({"limits": {"model_turns": 5}}, "limits"),
     ],
 )
@@ -211,6 +145,7 @@ def test_what_changed_since_is_refused_by_its_name(killed: Driving, change: dict
     assert killed.drive().receipt.verdict == "pass"
 
 
+@case(9)
 def test_a_driver_beside_a_living_one_is_refused_and_harms_it_not(killed: Driving, stage: Stage) -> None:
     lease = Lease(killed.folder, stage.clock, "living")
     refused(killed, "lease_held")
@@ -218,6 +153,7 @@ def test_a_driver_beside_a_living_one_is_refused_and_harms_it_not(killed: Drivin
     assert killed.drive().receipt.verdict == "pass"
 
 
+@case(11)
 def test_a_driver_that_lost_its_lease_appends_nothing(driving: Driving, stage: Stage) -> None:
     taken: list[Lease] = []
 
@@ -233,6 +169,7 @@ def test_a_driver_that_lost_its_lease_appends_nothing(driving: Driving, stage: S
     taken[0].release()
 
 
+@case(14, 15)
 def test_a_flipped_byte_is_refused_and_a_torn_line_is_not(killed: Driving) -> None:
     path = killed.folder / "journal.jsonl"
     whole = path.read_bytes()
@@ -243,12 +180,14 @@ def test_a_flipped_byte_is_refused_and_a_torn_line_is_not(killed: Driving) -> No
     assert b'"payl"' not in path.read_bytes()
 
 
+@case(16)
 def test_another_format_is_refused_as_that(killed: Driving) -> None:
     path = killed.folder / "journal.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 99', 1))
     refused(killed, "journal_version_unsupported")
 
 
+@case(17)
 def test_a_kept_state_that_was_changed_is_refused(killed: Driving, tmp_path: Path) -> None:
     (tmp_path / "strange").mkdir()
     (tmp_path / "strange" / "file").write_text("x")
@@ -266,6 +205,7 @@ def test_texts_that_are_gone_are_refused(killed: Driving) -> None:
     refused(killed, "journal_integrity_mismatch")
 
 
+@case(19)
 def test_time_that_passes_while_nobody_drives_counts(killed: Driving, stage: Stage) -> None:
     stage.clock.advance(61.0)
     refused(killed, "deadline_passed_before_start")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from numbered import case
 from toy import ReplyActor, Stage, answer, completed
 
 from harness.errors import ReplayMismatchError
@@ -95,6 +96,7 @@ def test_the_first_difference_names_the_code_and_rules_that_broke_are_told_too(s
     assert [found.code for found in receipt.findings] == ["stale_prompt", "stale_not_asked", "unexpected_command"]
 
 
+@case(201)
 def test_a_request_without_a_recorded_answer_ends_the_episode(stage: Stage) -> None:
     def unrecorded(_: ModelRequest, __: TurnContext) -> Reply:
         raise ReplayMismatchError(2)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from numbered import case
 
-from harness.errors import OpeningRefusedError
+from harness.errors import HarnessError, OpeningRefusedError
 from harness.journal import Journal, MemorySpool, fold, verify
+from harness.schema.base import digest_text
 from harness.schema.outcome import Outcome
-from harness.schema.record import Closed, FixtureBound, Record, Resumed, TurnOpened
+from harness.schema.record import Closed, FixtureBound, OpPlanned, OpStarted, Record, Resumed, TurnOpened
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -131,3 +133,25 @@ def test_a_record_that_could_not_be_kept_does_not_count() -> None:
     with pytest.raises(OSError, match="No space"):
         journal.append(TurnOpened(turn=1))
     assert (journal.records, journal.state.turn) == ((), 0)
+
+
+@case(204)
+def test_of_two_that_close_the_first_is_the_one_that_counts() -> None:
+    journal = Journal()
+    first = Outcome(status="completed", reason="final_response")
+    second = Outcome(status="cancelled", reason="shutdown")
+    assert [journal.close(first), journal.close(second)] == [first, first]
+    assert [record.payload.kind for record in journal.records] == ["closed"]
+
+
+@case(205)
+def test_an_episode_with_an_unfinished_operation_is_not_completed_and_a_failed_one_ends_it_first() -> None:
+    journal = Journal()
+    journal.append(OpPlanned(operation="turn-1/main", purpose="main", digest=digest_text("x")))
+    journal.append(OpStarted(operation="turn-1/main", attempt=1))
+    with pytest.raises(HarnessError, match="turn-1/main has not ended"):
+        journal.close(Outcome(status="completed", reason="final_response"))
+    assert journal.state.outcome is None
+    journal.close(Outcome(status="failed", reason="storage_error"))
+    assert [record.payload.kind for record in journal.records[2:]] == ["op_unknown", "closed"]
+    assert journal.state.operations["turn-1/main"].status == "unknown"
