@@ -56,17 +56,30 @@ def take(one: Ceiling, name: str, most: int | None, stopped: Callable[[], bool] 
 def test_side_by_side_trials_never_spend_more_than_the_bound(
     bound: int, trials: list[list[tuple[int, int | None]]]
 ) -> None:
-    """Each trial makes attempts one after the other; each costs a share of its most, or nobody knows."""
+    """Each trial makes attempts one after the other; each costs a share of its most, or nobody knows.
+
+    Nobody settles before everybody has tried its first one, so as many as can be are out at once.
+    """
     book = Book()
     shared = ceiling(bound, book)
-    start = threading.Barrier(len(trials))
+    start, everybody_tried = threading.Barrier(len(trials)), threading.Event()
+    tried: set[int] = set()
+
+    def trying(number: int) -> bool:
+        tried.add(number)
+        if len(tried) == len(trials):
+            everybody_tried.set()
+        return False
 
     def play(number: int, attempts: list[tuple[int, int | None]]) -> None:
         start.wait()
         for place, (most, share) in enumerate(attempts):
             name = f"{number}:{place}"
-            if not take(shared, name, most):
+            admitted = take(shared, name, most, lambda: trying(number))
+            trying(number)
+            if not admitted:
                 return
+            assert everybody_tried.wait(30)
             shared.settle(name, None if share is None else Decimal(most) * share / 100)
 
     threads = [threading.Thread(target=play, args=one) for one in enumerate(trials)]
