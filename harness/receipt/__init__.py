@@ -2,17 +2,21 @@
 
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.locking import sole
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile
 from harness.receipt.store import RunStore, write_report
+from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
     "Evidence",
+    "Flaw",
     "ObservedChange",
     "Remainder",
     "RunStore",
     "SpendingFile",
+    "Verification",
     "build_receipt",
     "canonical",
     "digest",
@@ -20,5 +24,7 @@ __all__ = [
     "read_run",
     "remainder",
     "set_aside",
+    "sole",
+    "verify_run",
     "write_report",
 ]

@@ -10,11 +10,11 @@ write. Everything passes the SecretGuard before it is written.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -22,12 +22,13 @@ from typing import NamedTuple, Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.locking import sole
 from harness.redaction import SecretGuard
-from harness.schema.base import Digest, digest_text
+from harness.schema.base import Digest, digest_bytes, digest_text
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
-__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
+__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "manifest_text", "sealed", "write_report"]
 
 MANIFEST = "manifest.json"
 RECEIPTS = "receipts.jsonl"
@@ -72,14 +73,14 @@ class RunStore:
         self._size = 0
         self._private: list[Path] = []
         self._part = self._folder = -1
-        text = _pretty(manifest)
+        text = manifest_text(manifest)
         guard.check(text, MANIFEST)
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
         ]  # a name that is too long is told by whoever makes it
         if finished is None:
             _claim(folder)
-        self._folder = _sole(folder)
+        self._folder = sole(folder)
         try:
             self._part = self._begin() if finished is None else self._go_on(finished)
             _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
@@ -149,13 +150,15 @@ class RunStore:
                 links.append(link(links[-1] if links else None, kept.key, kept.digest))
             manifest = self._manifest.model_copy(
                 update={
+                    "log": self._log_digest(order),
                     "finished_at": finished_at,
                     "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
                     "receipts": tuple(links),
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )
-            text = _pretty(manifest)
+            manifest = sealed(manifest)
+            text = manifest_text(manifest)
             self._guard.check(text, MANIFEST)
             _replace(
                 self.folder / RECEIPTS,
@@ -213,6 +216,12 @@ class RunStore:
     def _read(self, at: int, size: int) -> bytes:
         return os.pread(self._part, size, at) + b"\n"
 
+    def _log_digest(self, order: Sequence[_Kept]) -> Digest:
+        seen = sha256()
+        for kept in order:
+            seen.update(self._read(kept.log_at, kept.log_size))
+        return f"sha256:{seen.hexdigest()}"
+
     def _append(self, data: bytes) -> None:
         end = self._size + len(data)
         try:
@@ -264,7 +273,14 @@ def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool) -> None:
         raise _cannot_write(path, error) from error
 
 
-def _pretty(manifest: Manifest) -> bytes:
+def sealed(manifest: Manifest) -> Manifest:
+    """The manifest with its seal."""
+    bare = manifest.model_copy(update={"seal": None})
+    return bare.model_copy(update={"seal": digest_bytes(manifest_text(bare))})
+
+
+def manifest_text(manifest: Manifest) -> bytes:
+    """The bytes of ``manifest.json``."""
     return (json.dumps(manifest.model_dump(mode="json"), indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
@@ -281,20 +297,6 @@ def _claim(folder: Path) -> None:
         raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
-
-
-def _sole(folder: Path) -> int:
-    """The folder, locked: a run that is killed leaves its part file, and a lock tells whether it still goes on."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise StoreError(f"{folder}: another run is writing here; give another folder") from error
-    return descriptor
 
 
 def _open(path: Path, flags: int) -> int:

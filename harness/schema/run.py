@@ -174,7 +174,8 @@ class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``prices`` are those of its live
-    actors, ``max_cost_usd`` is the bound on what all of them may cost.
+    actors, ``max_cost_usd`` is the bound on what all of them may cost. Of a run that ended ``log`` is the digest of
+    ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -195,6 +196,8 @@ class Manifest(Frozen):
     stale: Literal["fail", "warn"] = "fail"
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
+    log: Digest | None = None
+    seal: Digest | None = None
 
 
 class RunView(Frozen):
