@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -106,15 +107,15 @@ def run(
     out: Path | None,
     form: str,
     reports: tuple[str, ...],
-    executor: str,
+    executor: Literal["warm", "cold"],
     at_once: int | None,
-    cut_off_calls: str,
+    cut_off_calls: Literal["repeat", "stop"],
     keep_workspace: bool,
     shadow: int,
     max_cost: Decimal | None,
     max_time: float | None,
     yes_spend: bool,
-    keep: str,
+    keep: Literal["failed", "all", "none"],
     stale: str,
     dry_run: bool,
     resume: Path | None,
@@ -126,10 +127,7 @@ def run(
     """
     settings = wiring.settings()
     options = EpisodeOptions(
-        executor="cold" if executor == "cold" else "warm",
-        shadow_every=shadow,
-        keep_workspace=keep_workspace,
-        cut_off_calls="stop" if cut_off_calls == "stop" else "repeat",
+        executor=executor, shadow_every=shadow, keep_workspace=keep_workspace, cut_off_calls=cut_off_calls
     )
     reporters = chosen_reporters(wiring.reporters(), reports)
     asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)
@@ -143,8 +141,7 @@ def run(
     ceilings = Ceilings(None if dry_run else max_cost, max_time)
     agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
-        wiring.refuse_ordinary_keys(settings, jobs)
-        _print_plan(jobs, form)
+        _print_plan(settings, jobs, form)
         return gravest(playing.tell(tolerate_strays=stale == "warn"))
     order = Order(
         options=options,
@@ -152,7 +149,7 @@ def run(
         form=form,
         jobs_at_once=at_once or min(os.cpu_count() or 1, 8),
         out=out,
-        keep="all" if keep == "all" else "none" if keep == "none" else "failed",
+        keep=keep,
         tolerate_stale=stale == "warn",
         playing=playing,
         resume=resume,
@@ -170,7 +167,8 @@ def _says_what(context: click.Context) -> bool:
     )
 
 
-def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
+def _print_plan(settings: wiring.Settings, jobs: Sequence[EpisodeJob], form: str) -> None:
+    wiring.refuse_ordinary_keys(settings, jobs)
     rows = [planned(job) for job in jobs]
     if form == "json":
         plan_of: list[JsonValue] = [row.model_dump(mode="json", exclude_none=True) for row in rows]

@@ -99,6 +99,13 @@ def test_only_what_no_cache_gave_counts_as_uncached(stage: Stage) -> None:
     assert outcome(played) == ("limit_exceeded/uncached_input_tokens", None, 60, 10)
 
 
+@case(43)
+def test_the_calls_of_a_reply_that_crosses_the_tokens_do_not_run(stage: Stage) -> None:
+    played = stage.play(actor=ReplyActor([looks(usage=counted(12))]), change=limits(total_tokens=10))
+    assert outcome(played) == ("limit_exceeded/total_tokens", None, 12, 2)
+    assert played.receipt.steps == ()
+
+
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
@@ -279,6 +286,7 @@ def test_a_tool_that_failed_is_told_and_not_the_time_that_is_over(stage: Stage) 
     assert played.ending == ("failed/scenario_violation", "fail", "ask_failed")
 
 
+@case(67)
 @pytest.mark.parametrize("field", ["deadline_s", "active_s"])
 def test_time_that_ran_out_in_the_last_batch_is_told_before_another_turn(stage: Stage, field: str) -> None:
     def slow(workspace: Workspace, args: tuple[str, ...]) -> Completed:
@@ -293,6 +301,20 @@ def test_time_that_ran_out_in_the_last_batch_is_told_before_another_turn(stage: 
     assert outcome(played)[0] == "limit_exceeded/duration"
     kinds = [record.payload.kind for record in journal.records]
     assert kinds.index("budget_stop") < kinds.index("turn_committed")
+
+
+@case(51)
+@pytest.mark.parametrize("field", ["deadline_s", "active_s"])
+def test_time_that_is_just_used_up_admits_no_other_turn(stage: Stage, field: str) -> None:
+    def slow(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args != ("greet",):
+            stage.clock.advance(30)
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("toy ask plane"))])
+    played = stage.play(actor=actor, says=slow, change=limits(**{"deadline_s": 60.0, field: 30.0}))
+    assert outcome(played)[0] == "limit_exceeded/duration"
+    assert len(actor.requests) == 1
 
 
 def test_a_reply_that_comes_in_the_last_moment_is_a_completion_and_a_later_one_is_not(stage: Stage) -> None:
