@@ -11,8 +11,10 @@ from typing import Literal
 import click
 
 from harness import wiring
-from harness.cli.cast import cast
+from harness.cli.answers import answer_option, give_answers
+from harness.cli.cast import Cast, cast
 from harness.cli.ceilings import Ceilings, agreed, amount, duration
+from harness.cli.decisions import decide_option, take_decisions
 from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
@@ -96,6 +98,8 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="RUN",
     help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
 )
+@answer_option
+@decide_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -119,6 +123,8 @@ def run(
     stale: str,
     dry_run: bool,
     resume: Path | None,
+    answers: tuple[str, ...],
+    decisions: tuple[str, ...],
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -133,11 +139,7 @@ def run(
     asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    chosen = choose(settings, asked.selection)
-    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    playing.refuse_nobody()
-    jobs = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    playing, jobs = _planned(settings, asked, options)
     ceilings = Ceilings(None if dry_run else max_cost, max_time)
     agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
@@ -156,7 +158,18 @@ def run(
         asked=asked,
         ceilings=ceilings,
     )
+    give_answers(resume, answers)
+    take_decisions(resume, decisions)
     return play(settings, jobs, order)
+
+
+def _planned(settings: wiring.Settings, asked: Asked, options: EpisodeOptions) -> tuple[Cast, tuple[EpisodeJob, ...]]:
+    """Who plays what. Raises InputError, and NothingSelectedError for nobody and nothing."""
+    chosen = choose(settings, asked.selection)
+    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
+    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    playing.refuse_nobody()
+    return playing, plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
 
 
 def _says_what(context: click.Context) -> bool:

@@ -1,4 +1,4 @@
-"""T12: the host's quota is asked before anything is sent; who waits for it is not at work."""
+"""T12 of a turn: may a model call be made now. Who waits for the host's quota is not at work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,21 @@ __all__ = ["admit", "call_s", "start"]
 
 
 def admit(world: World, turn: TurnInHand) -> Outcome | None:
-    """T12: the turn is reserved and the call is started in one record."""
+    """T12: the host's quota, and not too many calls that were given up in flight; then the call is started.
+
+    A call that an earlier driver was admitted to was admitted.
+    """
+    excess = world.parts.detached.excess(world.parts.job.key) if world.journal.ahead is None else None
+    if excess is not None:
+        limit, observed = excess
+        return Outcome(
+            status="limit_exceeded",
+            reason="detached_calls",
+            limit=limit,
+            observed=observed,
+            attempted=1,
+            overshoot=observed + 1 - limit,
+        )
     return start(world, turn, 1)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from harness import meter
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
 from harness.errors import AccountingError
 from harness.schema.base import digest_text
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 from harness.schema.price import Price
-from harness.schema.record import UsageRow
+from harness.schema.record import Payload, UsageRow
 from harness.schema.run import AttemptRow
 
-__all__ = ["enter", "row_of", "told_again"]
+__all__ = ["answered", "enter", "priced", "row_of", "told_again"]
 
 #: What a provider adds to the name of a model to tell which version of it answers.
 _VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
@@ -25,7 +26,9 @@ def row_of(operation: str, attempt: int) -> str:
     return f"{operation}:attempt:{attempt}"
 
 
-def enter(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None = None) -> None:
+def enter(
+    world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None, record: Callable[[Payload], object]
+) -> None:
     """Enter an attempt that is over; ``row`` tells of it without usage, cost and what answered, which ``reply`` tells.
 
     Raises AccountingError where it is entered already: what was paid once would count twice.
@@ -34,19 +37,31 @@ def enter(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None =
     name = row_of(row.operation, row.attempt)
     if any(known.row == name for known in world.state.usage):
         raise AccountingError(f"attempt {name} is entered twice")
-    world.record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
-    price = world.parts.job.actor.price
-    told: dict[str, object] = {
-        "usage": usage,
-        "cost_micro_usd": None if row.status == "not_sent" else meter.cost(usage, price),
-        "inconsistent": meter.is_inconsistent(usage),
-    }
-    if reply is not None:
-        told["model"] = _resolved(turn.request.model if turn.request else "", reply.model)
-        told["fingerprint"] = None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19]
-    world.attempts.append(row.model_copy(update=told))
+    record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
+    world.attempts.append(priced(world, row if reply is None else answered(turn, row, reply), usage))
     if world.parts.quota is not None:
         world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
+
+
+def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
+    """The row with this usage and what it cost."""
+    known = row.status != "not_sent"
+    told: dict[str, object] = {
+        "usage": usage,
+        "cost_micro_usd": meter.cost(usage, world.parts.job.actor.price) if known else None,
+        "inconsistent": meter.is_inconsistent(usage),
+    }
+    return row.model_copy(update=told)
+
+
+def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
+    """The row with what answered."""
+    told = {
+        "status": "completed",
+        "model": _resolved(turn.request.model if turn.request else "", reply.model),
+        "fingerprint": None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+    }
+    return row.model_copy(update=told)
 
 
 def told_again(row: UsageRow, price: Price | None) -> AttemptRow:

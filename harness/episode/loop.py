@@ -6,15 +6,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from harness import meter
+from harness.episode.beside import late_sink
 from harness.episode.budgets import at_start, used
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.endings import machine_ending
 from harness.episode.latch import Bounds
+from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
+from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
+from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
     AccountingError,
@@ -50,11 +54,13 @@ def run(
     started, began = parts.clock.now(), parts.clock.monotonic()
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
+        late = LateBook(late_sink(parts))
+        stack.callback(late.leave)
         try:
             durable = None if parts.durable is None else _opened(parts, parts.durable, stack)
             if durable is not None:
                 journal, spool = durable.journal, durable.spool
-            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable)
+            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable, late=late)
         except OpeningRefusedError as error:
             outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
             played = _unwritten(parts, outcome, str(error))
@@ -72,9 +78,11 @@ def run(
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
+            remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
             resumable=played.resumable,
             active_s=_active_s(world) if world else None,
             unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
+            output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -98,8 +106,14 @@ def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> Durab
     return durable
 
 
-def _played(
-    parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None
+def _played(  # noqa: C901  (one handler an ending)
+    parts: EpisodeParts,
+    journal: Journal,
+    spool: Spool,
+    stack: ExitStack,
+    durable: DurableEpisode | None,
+    *,
+    late: LateBook,
 ) -> _Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
@@ -115,6 +129,7 @@ def _played(
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
+        world.late = late
         outcome = _turns(world)
     except MachineError as error:
         problem, outcome = str(error), machine_ending()
@@ -127,10 +142,15 @@ def _played(
         problem, outcome = str(error), _broken(parts)
     except AccountingError as error:
         problem, outcome = str(error), Outcome(status="failed", reason="accounting_error")
-    if durable is not None and (outcome.status == "cancelled" or outcome.reason == "quota_refused"):
-        return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason in {*WAITS, "quota_refused"}):
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = _looked_at(world, outcome) if world else outcome
+    account_late(world)
+    if durable is not None and outcome.reason == "reconciliation_required":
+        journal.suspend(outcome)
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = journal.close(outcome)
+    late.forget_texts()
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))
@@ -139,6 +159,21 @@ def _played(
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
+
+
+def _left_open(
+    parts: EpisodeParts,
+    durable: DurableEpisode,
+    world: World | None,
+    outcome: Outcome,
+    problem: str | None,
+) -> _Played:
+    """Not over: it stays on disk as it is, to be gone on with, answered or decided about."""
+    journal = durable.journal
+    _ = journal.ahead  # what came from outside meanwhile counts
+    if outcome.status == "suspended":
+        durable.suspend(parts.clock.now())
+    return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
 def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:
@@ -155,7 +190,7 @@ def _stored(spool: Spool, digest: Digest) -> Receipt:
 
 def _broken(parts: EpisodeParts) -> Outcome:
     """The control plane could not be run; where we were asked to stop, we may have ended it ourselves."""
-    asked = Bounds(parts.cancelled, parts.clock, 0.0).cancellation()
+    asked = Bounds(parts.cancelled, parts.clock, 0.0, shutdown=parts.shutdown).cancellation()
     return asked or Outcome(status="failed", reason="tool_error", detail="control_plane")
 
 

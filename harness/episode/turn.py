@@ -10,10 +10,15 @@ from harness.episode.answer import answer_call
 from harness.episode.ask import ask
 from harness.episode.budgets import after_batch, after_model, at_end, budget, in_time, preflight
 from harness.episode.call import run_one
+from harness.episode.control import control_call
+from harness.episode.directive import after_ending
+from harness.episode.external import completed_outside
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
 from harness.episode.over_cap import notice, over_cap
+from harness.episode.replying import no_call, reply_end, valid_reply
+from harness.episode.waiting import WAITS, suspend
 from harness.episode.world import World
-from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import ModelRequest, ToolMessage
 from harness.schema.outcome import Outcome
 from harness.schema.record import OpPlanned, Projection, TurnCommitted, TurnOpened
@@ -59,53 +64,13 @@ def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
     return None
 
 
-def _validate(world: World, turn: TurnInHand) -> Outcome | None:
-    """T17: calls exist where the finish says so; ids are unique and not used before."""
-    reply = turn.answer
-    if reply.finish == "tool_calls" and not reply.calls:
-        return _invalid("finish_mismatch")
-    ids = [digest_text(call.id) for call in reply.calls]
-    if len(set(ids)) != len(ids) or any(name in world.state.call_ids for name in ids):
-        return _invalid("ids")
-    return None
-
-
-def _finish(_: World, turn: TurnInHand) -> Outcome | None:
-    """T18: cut off, refused, filtered, or nothing at all: never a quiet success."""
-    reply = turn.answer
-    if reply.finish == "length":
-        return Outcome(status="failed", reason="model_output_truncated")
-    if reply.finish == "refusal":
-        return Outcome(status="failed", reason="model_refusal")
-    if reply.finish == "content_filter":
-        return Outcome(status="failed", reason="content_filtered")
-    if reply.finish in {"stop", "tool_calls"} or reply.calls:
-        return None
-    return _invalid("empty")
-
-
-def _no_call(world: World, turn: TurnInHand) -> Outcome | None:
-    """T20: a reply without calls is the final text."""
-    reply = turn.answer
-    if reply.calls:
-        return None
-    size = len((reply.text or "").encode("utf-8", "surrogatepass"))
-    limit = world.scenario.limits.output_bytes
-    if size > limit:
-        return Outcome(
-            status="limit_exceeded", reason="output_size", limit=limit, observed=size, overshoot=size - limit
-        )
-    return Outcome(status="completed", reason="final_response", detail="inline")
-
-
 def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
     """T22: calls in declared order; exactly one result each, those after an ending are answered as skipped."""
     ending: Outcome | None = None
     for index, call in enumerate(turn.answer.calls, 1):
         hand = CallInHand(turn=turn.number, index=index, call=call)
         if ending is not None:
-            gone = ending.status == "cancelled"
-            stop = CallStop("cancelled_before_execution" if gone else "skipped_due_to_stop", "not run")
+            stop = CallStop(after_ending(ending), "not run")
             answer_call(world, hand, stop)
         elif index > turn.admitted:
             stop = over_cap(turn)
@@ -142,6 +107,7 @@ def _commit(world: World, turn: TurnInHand) -> None:
 TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
     ("T2", in_time),
+    ("T3", completed_outside),
     ("T5", budget),
     ("T6", _open_turn),
     ("T10", _project),
@@ -149,9 +115,10 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T12", admit),
     ("T13", ask),
     ("T15", after_model),
-    ("T17", _validate),
-    ("T18", _finish),
-    ("T20", _no_call),
+    ("T17", valid_reply),
+    ("T18", reply_end),
+    ("T19", control_call),
+    ("T20", no_call),
     ("T21", preflight),
     ("T22", _run_calls),
     ("T24", after_batch),
@@ -161,23 +128,32 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
 def run_turn(world: World) -> Outcome | None:
     """Ask the steps in order; the first that answers ends the episode. None: another turn follows.
 
-    A completion in the same turn as a cancellation is dropped (runner specification, precedence of endings).
+    A completion, or a wait, in the same turn as a cancellation is dropped (runner specification, precedence of
+    endings).
     """
     turn = TurnInHand()
-    ending = next((found for _, step in TURN if (found := step(world, turn)) is not None), None)
+    ending = _asked(world, turn)
     if ending is not None and ending.status == "completed":
         ending = world.bounds.cancellation() or at_end(world, ending)
     _commit(world, turn)
-    if ending is not None and ending.status == "completed":
-        return world.bounds.cancellation() or ending
-    return ending
+    if ending is None or not (ending.status == "completed" or ending.reason in WAITS):
+        return ending
+    stopped = world.bounds.cancellation()
+    if stopped is not None or ending.status == "completed":
+        return stopped or ending
+    return suspend(world, turn, ending)
+
+
+def _asked(world: World, turn: TurnInHand) -> Outcome | None:
+    """What the first step that ends something says; None where the turn is over and the episode is not."""
+    for _, step in TURN:
+        ending = step(world, turn)
+        if ending is not None or turn.is_over:
+            return ending
+    return None
 
 
 def _digest(world: World, request: ModelRequest) -> str:
     """Of the complete effective request; json and not pydantic, for a text in it may hold half of a surrogate pair."""
     plain: JsonValue = json.loads(json.dumps(request.model_dump()))
     return digest_json(world.placeholders.hide_json(plain))
-
-
-def _invalid(detail: str) -> Outcome:
-    return Outcome(status="failed", reason="invalid_model_response", detail=detail)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from harness.journal.state import EpisodeState, Operation, StepState
 from harness.schema.record import (
+    ANSWER,
     Acknowledged,
     BudgetStop,
     CallResulted,
@@ -62,7 +63,7 @@ def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
             return _resulted(state, payload)
         case UsageRow():
             return replace(state, usage=(*state.usage, payload))
-        case LateUsage() | Metered() | BudgetStop():
+        case LateUsage() | Metered() | BudgetStop() | InputDelivered():
             return _measured(state, payload)
         case _:
             return _milestone(state, payload)
@@ -73,7 +74,6 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     payload: Opened
     | FixtureBound
     | TurnOpened
-    | InputDelivered
     | Projection
     | Compacted
     | Decided
@@ -90,10 +90,11 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
         case FixtureBound():
             return replace(state, fingerprint=payload.fingerprint)
         case TurnOpened():
-            return replace(state, turn=payload.turn)
+            return replace(state, turn=payload.turn, waiting=None)
         case TurnCommitted():
             fingerprint = payload.fingerprint or state.fingerprint
-            return replace(state, turns=(*state.turns, payload), fingerprint=fingerprint)
+            others = tuple(turn for turn in state.turns if turn.turn != payload.turn)
+            return replace(state, turns=(*others, payload), fingerprint=fingerprint)
         case Suspended():
             return replace(state, waiting=payload.outcome)
         case Resumed():
@@ -102,7 +103,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case InputDelivered() | Projection() | Compacted() | Decided() | Hooked():
+        case Projection() | Compacted() | Decided() | Hooked():
             return state
         case _:
             assert_never(payload)
@@ -120,7 +121,8 @@ def _operation(
             changed = replace(known, status="parked")
         case OpStarted():
             changed = replace(known, status="started", attempt=payload.attempt)
-            dispatched = int(known.attempt == 0)  # a call that is made again after a kill was reserved before it
+            # attempts at one call share its turn, which one that was not sent had given back
+            dispatched = int(known.status in {"planned", "parked", "not_sent"})
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
         case OpUnknown():
@@ -135,6 +137,8 @@ def _operation(
 def _planned(state: EpisodeState, payload: OpPlanned) -> EpisodeState:
     operation = Operation(purpose=payload.purpose, digest=payload.digest, status="planned", tool=payload.tool)
     state = replace(state, operations={**state.operations, payload.operation: operation})
+    if payload.call_id is not None:
+        state = replace(state, call_ids=state.call_ids | {payload.call_id})
     if payload.purpose != "tool":
         return state
     name = payload.tool or ""
@@ -142,7 +146,6 @@ def _planned(state: EpisodeState, payload: OpPlanned) -> EpisodeState:
         state,
         tool_calls=state.tool_calls + 1,
         calls_by_name={**state.calls_by_name, name: state.calls_by_name.get(name, 0) + 1},
-        call_ids=state.call_ids | {payload.call_id or ""},
     )
 
 
@@ -176,8 +179,9 @@ def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
 
 
 def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
+    before = _step(state, payload.turn, payload.call)
     step = replace(
-        _step(state, payload.turn, payload.call),
+        before,
         tool=payload.tool,
         result=payload.code,
         executed=payload.executed,
@@ -185,7 +189,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         answer=payload.answer,
     )
     counts = state.counts
-    if step.kind is not None and step.executed:
+    if step.kind is not None and step.executed and not before.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
     return replace(_with_step(state, step), counts=counts, call_ids=state.call_ids | {payload.call_id})
 
@@ -198,8 +202,10 @@ def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
     return replace(state, usage=rows)
 
 
-def _measured(state: EpisodeState, payload: LateUsage | Metered | BudgetStop) -> EpisodeState:
-    """What was used, and the first limit that was reached."""
+def _measured(state: EpisodeState, payload: LateUsage | Metered | BudgetStop | InputDelivered) -> EpisodeState:
+    """What was used, the first limit that was reached, and what was said from outside."""
+    if isinstance(payload, InputDelivered):
+        return replace(state, answers=state.answers + payload.input.startswith(ANSWER))
     if isinstance(payload, LateUsage):
         return _late(state, payload)
     if isinstance(payload, BudgetStop):

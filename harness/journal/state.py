@@ -52,10 +52,11 @@ class EpisodeState:
     """The fold of an episode's records.
 
     ``model_turns`` are dispatched main operations (one provably not sent gives its turn back, one that is made again
-    after a kill takes no second); ``tool_calls`` are the
+    after a kill or an outage takes no second, for neither is the model's doing); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
-    run. ``active_ms`` and ``cost`` are as they were measured last, a cost that could not be known once stays unknown;
-    ``exhausted`` is the first limit that was reached.
+    run; ``active_ms`` and ``cost`` are as they were measured last, a cost that could not be known once stays unknown;
+    ``exhausted`` is the first limit that was reached; ``answers`` how often a person's answer was given to an actor
+    that waited for one.
     """
 
     opened: Opened | None = None
@@ -76,6 +77,7 @@ class EpisodeState:
     exhausted: Outcome | None = None
     outcome: Outcome | None = None
     waiting: Outcome | None = None
+    answers: int = 0
     acknowledged: Digest | None = None
 
     @property
@@ -85,7 +87,10 @@ class EpisodeState:
 
     @property
     def total_tokens(self) -> Metric:
-        """Input and output tokens of all attempts; unknown as soon as one attempt's are."""
+        """Input and output tokens of all attempts; unknown as soon as one attempt's are.
+
+        One that the provider definitively refused brought nothing, and nothing is billed for it.
+        """
         return self._sum_usage(uncached=False)
 
     @property
@@ -96,7 +101,7 @@ class EpisodeState:
     def _sum_usage(self, *, uncached: bool) -> Metric:
         total = 0
         for row in self.usage:
-            if row.status == "not_sent":
+            if row.status == "not_sent" or (row.status == "failed" and row.usage is None):
                 continue
             count = _tokens(row.usage, uncached=uncached)
             if count is None or count < 0:

@@ -33,7 +33,9 @@ class Limits(Frozen):
     runs, or the first ones do and the others are answered as too many. ``active_s`` bounds the time in which a driver
     was at work (None: only the deadline does); waiting for the run's own ceiling and time between two drivers are not
     part of it. ``unknown_metric`` says what a limited count that cannot be known means: the end, or a mark in the run
-    log.
+    log. ``model_attempts`` bounds how often a live model is asked for one turn where the request may be
+    sent again, ``model_retry_s`` the time for all of these attempts. A final text above ``output_inline_bytes`` is
+    kept beside the episode as an artifact, one above ``output_bytes`` is an exceeded limit.
     """
 
     model_turns: Count = 12
@@ -49,8 +51,11 @@ class Limits(Frozen):
     deadline_s: Seconds = 900.0
     active_s: Annotated[float, Field(ge=0, le=86_400)] | None = None
     model_call_s: Seconds = 120.0
+    model_attempts: Annotated[int, Field(ge=1, le=10)] = 4
+    model_retry_s: Seconds = 60.0
     tool_call_s: Seconds = 60.0
     tool_result_chars: Annotated[int, Field(ge=256, le=1_048_576)] = 20_000
     tool_result_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
     argument_bytes: Annotated[int, Field(ge=1, le=1_048_576)] = 65_536
-    output_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 65_536
+    output_inline_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 65_536
+    output_bytes: Annotated[int, Field(ge=1, le=16_777_216)] = 16_777_216
