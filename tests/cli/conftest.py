@@ -165,8 +165,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
 
-    def session(*given: wiring.Settings | wiring.Keeping | Path | Ceiling | None) -> MadeUpSession:
-        return MadeUpSession(made, next((one for one in given if isinstance(one, Ceiling)), None))
+    def session(*_: object, ceiling: Ceiling | None = None, **__: object) -> MadeUpSession:
+        return MadeUpSession(made, ceiling)
 
     monkeypatch.setattr(wiring, "Session", session)
     monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))

@@ -120,7 +120,7 @@ def tool_effect(waiting: Waiting) -> Waiting:
 def test_a_reply_that_came_late_answers_the_call_once_somebody_says_so(model_call: Waiting) -> None:
     stage = model_call.stage
     assert len(stage.detached) == 1
-    assert fold(model_call.records()).total_tokens is None
+    assert fold(model_call.records()).total_tokens.value is None
     model_call.land()
     assert len(stage.detached) == 0
     assert model_call.records()[-1].payload == LateUsage(row="turn-1/main:attempt:1", usage=SEVEN)
