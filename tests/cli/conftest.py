@@ -146,6 +146,9 @@ class MadeUpSession:
     def cancel(self) -> None:
         self.world.cancelled += 1
 
+    def shut_down(self) -> None:
+        """Nothing of it is under way for long."""
+
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
