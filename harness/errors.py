@@ -25,6 +25,7 @@
         ├── ReplayMismatchError           failed/replay_mismatch; a recording holds no answer to this request
         ├── SetupRejectedError            rejected/setup_rejected
         ├── OutOfTimeError                limit_exceeded/duration; the episode's time was over at its opening
+        ├── AccountingError               failed/accounting_error; an attempt was entered twice
         ├── StorageError                  failed/storage_error; an episode's files could not be written
         ├── OpeningRefusedError           rejected/..., an episode on disk that this driver may not go on with
         ├── ControlPlaneError             failed/tool_error; the plane could not be run at all
@@ -39,6 +40,7 @@ from typing import ClassVar, Literal
 
 __all__ = [
     "RETRYABLE",
+    "AccountingError",
     "CatalogError",
     "ConfigError",
     "ControlPlaneError",
@@ -265,6 +267,10 @@ class SetupRejectedError(EpisodeError):
     def __init__(self, problem: str, *, by_plane: bool = False) -> None:
         self.by_plane = by_plane
         super().__init__(problem)
+
+
+class AccountingError(EpisodeError):
+    """The ledger does not add up."""
 
 
 class StorageError(EpisodeError):

@@ -10,7 +10,8 @@ from typing import Protocol, runtime_checkable
 
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
-from harness.schema.message import ModelRequest, Reply
+from harness.schema.message import ModelRequest, Reply, Usage
+from harness.schema.metric import CostReading
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, ProcessCommand
 from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.rehearsal import Visit
@@ -21,8 +22,10 @@ __all__ = [
     "Clock",
     "ControlPlane",
     "Executor",
+    "Meter",
     "OperationPlane",
     "Provider",
+    "Quota",
     "Reporter",
     "Transport",
     "TurnContext",
@@ -163,6 +166,26 @@ class Actor(Protocol):
 
     def close(self) -> None:
         """Release connections; idempotent."""
+
+
+class Meter(Protocol):
+    """Counts what one episode costs its host. Whatever it raises means that the cost cannot be known any more."""
+
+    def read(self) -> CostReading:
+        """What the episode cost so far; never less than before."""
+
+
+class Quota(Protocol):
+    """Decides whether one episode may begin, and before each model attempt whether it may be made."""
+
+    def admits(self) -> bool:
+        """Whether the episode may begin."""
+
+    def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+        """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""
+
+    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
+        """What came of an attempt; ``usage`` None is unknown. An attempt that is settled already stays as it is."""
 
 
 class Witness(Protocol):

@@ -71,6 +71,7 @@ CATCH_ALL = {
     "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",
     "episode/late.py": "whatever a sink raises, the next late reply is accounted for",
     "episode/model_call.py": "carried from the call's thread to its owner",
+    "episode/measuring.py": "what a host's meter raises means that the cost is not known",
     "journal/chain.py": "telemetry never changes a decision",
     "executors/_preload.py": "a program's end is told in the control plane's own child",
 }

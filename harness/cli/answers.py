@@ -12,7 +12,6 @@ from harness.cli.output import note
 from harness.errors import OpeningRefusedError, UsageError
 from harness.receipt import read_run
 from harness.schema.run import RunView
-from harness.wiring.waiting import answer_episode
 
 __all__ = ["answer_option", "give_answers", "tell_waiting"]
 
@@ -27,6 +26,8 @@ answer_option = click.option(
 
 def give_answers(run: Path | None, answers: Sequence[str]) -> None:
     """Put each answer into the episode that waits for it. Raises UsageError, and StoreError for what is no run."""
+    from harness.wiring.waiting import answer_episode  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
     if not answers:
         return
     if run is None:

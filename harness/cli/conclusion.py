@@ -30,8 +30,11 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
     return codes
 
 
-def of_suite(end: SuiteEnd, kept: int, total: int, folder: Path) -> set[ExitCode]:
-    """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``."""
+def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:
+    """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``.
+
+    ``reached`` is the ceiling that ended it, None where none did.
+    """
     codes: set[ExitCode] = set()
     go_on = f"go on with: harness run --resume {shlex.quote(str(folder))}"
     for crash in end.crashes:
@@ -44,6 +47,7 @@ def of_suite(end: SuiteEnd, kept: int, total: int, folder: Path) -> set[ExitCode
         )
         codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
-        note(f"harness: interrupted; {kept} of {total} episodes are finished and kept in {folder}; {go_on}")
-        codes.add(ExitCode.INTERRUPTED)
+        why = reached or "interrupted"
+        note(f"harness: {why}; {kept} of {total} episodes are finished and kept in {folder}; {go_on}")
+        codes.add(ExitCode.INTERRUPTED if reached is None else ExitCode.NOT_JUDGED)
     return codes

@@ -12,7 +12,6 @@ from harness.documents import DocumentError, read_file
 from harness.errors import DecisionRefusedError, UsageError
 from harness.receipt import read_run
 from harness.schema.record import Decision
-from harness.wiring.waiting import decide_episode
 
 __all__ = ["decide_option", "take_decisions"]
 
@@ -32,6 +31,8 @@ decide_option = click.option(
 
 def take_decisions(run: Path | None, decisions: Sequence[str]) -> None:
     """Record each decision with its episode. Raises UsageError, and StoreError for what is no run."""
+    from harness.wiring.waiting import decide_episode  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
     if not decisions:
         return
     if run is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
+from decimal import Decimal
 from pathlib import Path
 
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
 from harness.ports import Clock, Reporter
 from harness.schema.run import (
+    ActorPrice,
     Enforcement,
     EpisodeJob,
     EpisodeOptions,
@@ -49,6 +51,7 @@ def starting_manifest(
     created_at: str,
     tolerate_stale: bool = False,
     shard: Shard | None = None,
+    max_cost_usd: Decimal | None = None,
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -75,6 +78,8 @@ def starting_manifest(
         verdicts={},
         stale="warn" if tolerate_stale else "fail",
         shard=shard,
+        prices=_prices(jobs),
+        max_cost_usd=max_cost_usd,
     )
 
 
@@ -97,6 +102,11 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     terminal = catalog.module("reporters", "terminal")
     text: str = terminal.summary(view, width=width, color=color, folder=str(folder), written=written)
     return text
+
+
+def _prices(jobs: Sequence[EpisodeJob]) -> tuple[ActorPrice, ...]:
+    live = {job.actor.identity.ref: job.actor.price for job in jobs if job.actor.identity.kind == "live"}
+    return tuple(ActorPrice(actor=ref, price=price) for ref, price in live.items())
 
 
 def _summary(loaded: LoadedScenario) -> ScenarioSummary:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.cli.cast import Cast
+from harness.cli.ceilings import Ceilings
 from harness.cli.resuming import Asked
 from harness.ports import Reporter
 from harness.schema.run import EpisodeOptions, Shard
@@ -19,7 +20,8 @@ __all__ = ["Order"]
 class Order:
     """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
 
-    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that.
+    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
+    bound all of its episodes together.
     """
 
     options: EpisodeOptions
@@ -34,3 +36,4 @@ class Order:
     asked: Asked | None = None
     care: Care = field(default_factory=Care)
     shard: Shard | None = None
+    ceilings: Ceilings = field(default_factory=Ceilings)

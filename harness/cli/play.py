@@ -45,6 +45,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         created_at=timestamp(clock) if before is None else before.manifest.created_at,
         tolerate_stale=order.tolerate_stale,
         shard=order.shard,
+        max_cost_usd=order.ceilings.cost_usd,
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -53,7 +54,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
-            end = play_remaining(settings, left, order, store, guard)
+            end, reached = play_remaining(settings, left, order, store, guard)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
@@ -64,7 +65,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
-    return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, done, len(jobs), folder)})
+    return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, reached, done, len(jobs), folder)})
 
 
 def _begun(

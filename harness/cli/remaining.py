@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from harness import recording, wiring
+from harness.cli.ceilings import opened, told
 from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
@@ -57,8 +58,11 @@ class _Results:
 
 def play_remaining(
     settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
-) -> SuiteEnd:
-    """Play jobs, given with their places in the plan. Raises InputError and StoreError."""
+) -> tuple[SuiteEnd, str | None]:
+    """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
+
+    Raises InputError and StoreError.
+    """
     stop = threading.Event()
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
@@ -66,7 +70,8 @@ def play_remaining(
     outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     late = partial(keep_late, store.folder)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late) as session,
+        opened(store.folder, order.ceilings) as ceiling,
+        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late, ceiling=ceiling) as session,
         stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
@@ -80,9 +85,10 @@ def play_remaining(
                 done=results.done,
                 stop=stop,
                 care=order.care,
+                may_start=ceiling.is_open,
                 again=results.again,
             )
         finally:
             recording.prune(kept.folder)
     results.printed.rest()
-    return end
+    return end, None if stop.is_set() else told(ceiling, order.ceilings)

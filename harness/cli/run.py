@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -11,8 +12,10 @@ import click
 from harness import wiring
 from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import Cast, cast
+from harness.cli.ceilings import Ceilings, agreed, amount, duration
 from harness.cli.decisions import decide_option, take_decisions
 from harness.cli.episode_options import episode_options, options_of
+from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import format_option
@@ -22,8 +25,7 @@ from harness.cli.play import play
 from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.suite_options import Scale, part_of, suite_options
-from harness.errors import MissingKeyError, UsageError
-from harness.schema.actor import ActorSpec
+from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
 
@@ -34,9 +36,10 @@ Examples:
   harness run
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
-  harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
-  harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --yes-spend
-  harness run --resume reports/RUN-ID --yes-spend
+  harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
+  harness run tag:tier:pr --actor NAME --trials 5 --max-cost 2.50
+  harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --max-cost 5
+  harness run --resume reports/RUN-ID --max-cost 5
 
 \b
 Actors: script, script:NAME, script:FILE.json, recorded, recorded:ID,
@@ -59,7 +62,9 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @episode_options
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @suite_options
-@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
+@click.option("--max-cost", callback=amount, metavar="USD", help="What live actors may cost together.")
+@click.option("--max-time", callback=duration, metavar="DURATION", help="How long anything may start: 90m, 2h.")
+@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money, without a bound on the cost.")
 @click.option(
     "--keep",
     type=click.Choice(["failed", "all", "none"]),
@@ -95,6 +100,8 @@ def run(
     form: str,
     reports: tuple[str, ...],
     at_once: int | None,
+    max_cost: Decimal | None,
+    max_time: float | None,
     yes_spend: bool,
     keep: str,
     stale: str,
@@ -118,7 +125,8 @@ def run(
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
     playing, jobs, shard = _planned(settings, asked, options)
-    _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
+    ceilings = Ceilings(None if dry_run else max_cost, max_time)
+    agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
         _print_plan(jobs, form)
@@ -136,6 +144,7 @@ def run(
         asked=asked,
         care=scale.care(settings, asked.retries),
         shard=shard,
+        ceilings=ceilings,
     )
     give_answers(resume, answers)
     take_decisions(resume, decisions)
@@ -162,22 +171,11 @@ def _says_what(context: click.Context) -> bool:
     )
 
 
-def _consent(settings: wiring.Settings, actors: Iterable[ActorSpec], *, yes_spend: bool) -> None:
-    """Refuse what would cost money unasked, or fail for want of a key, before anything is made."""
-    for actor in actors:
-        identity, variable = actor.identity, actor.key_env or ""
-        if identity.kind != "live":
-            continue
-        if not yes_spend:
-            raise UsageError(f"actor {identity.ref!r} is a live model and costs money; agree with --yes-spend")
-        if not settings.environ.get(variable, "").strip() and actor.key_required:
-            raise MissingKeyError(identity.ref, variable)
-
-
 def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
     rows = [planned(job) for job in jobs]
     if form == "json":
-        say_json({"plan": [row.model_dump(mode="json", exclude_none=True) for row in rows]}, indent=2)
+        plan_of: list[JsonValue] = [row.model_dump(mode="json", exclude_none=True) for row in rows]
+        say_json({"plan": plan_of, "estimate": estimate(jobs).model_dump(mode="json")}, indent=2)
     elif form == "jsonl":
         for row in rows:
             say_json(row.model_dump(mode="json", exclude_none=True))
@@ -188,6 +186,4 @@ def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
                 [(row.scenario, row.actor, row.plane, str(row.trial)) for row in rows],
             )
         )
-        calls = sum(job.loaded.scenario.limits.model_turns for job in jobs if job.actor.identity.kind == "live")
-        bound = f"at most {calls} calls of live models" if calls else "no calls of live models"
-        say(f"{len(rows)} episode{'' if len(rows) == 1 else 's'}; {bound}")
+        say(estimate(jobs).text)

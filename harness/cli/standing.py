@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from harness.schema.run import EpisodeResult
 
@@ -25,6 +26,7 @@ class Standing:
     again: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
+    micro_usd: Decimal = Decimal(0)
     unknown: int = 0
 
     def over(self, result: EpisodeResult | None) -> None:
@@ -44,9 +46,11 @@ class Standing:
             return
         for row in result.log.attempts:
             parts = () if row.usage is None else (row.usage.input_tokens, row.usage.output_tokens)
-            known = [part for part in parts if part is not None]
-            self.tokens += sum(known)
-            self.unknown += row.status != "not_sent" and not known
+            self.tokens += sum(part for part in parts if part is not None)
+            if row.cost_micro_usd is not None:
+                self.micro_usd += row.cost_micro_usd
+            elif row.status != "not_sent":
+                self.unknown += 1
 
     @property
     def counts(self) -> str:
@@ -56,11 +60,14 @@ class Standing:
 
     @property
     def spent(self) -> str:
-        """What live models took; nothing where none was asked. Calls whose usage nobody knows are never zero."""
-        if not self.tokens and not self.unknown:
-            return ""
-        more = f" and {self.unknown} calls unknown" if self.unknown else ""
-        return f"{self.tokens:,} tokens{more}"
+        """What live models cost, with the calls of which nobody knows it: these are never zero.
+
+        Tokens where no cost is known at all; nothing where no live model was asked.
+        """
+        more = f" and {self.unknown} calls of unknown cost" if self.unknown else ""
+        if self.micro_usd:
+            return f"${self.micro_usd / 1_000_000:.4f}{more}"
+        return f"{self.tokens:,} tokens{more}" if self.tokens or self.unknown else ""
 
     def left_s(self, elapsed_s: float) -> float | None:
         """Seconds that the rest will take where it goes on as it did; None where that cannot be told yet."""

@@ -3,6 +3,7 @@
 from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.live_ref import LiveRef, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
+from harness.config.price_table import table_price
 from harness.config.providers_file import CONCURRENCY_MAX, ProviderConfig, load_providers, read_limits
 from harness.config.settings import apply_settings
 
@@ -21,4 +22,5 @@ __all__ = [
     "parse_live_ref",
     "read_limits",
     "resolve",
+    "table_price",
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness.config.actor_price import read_price
 from harness.config.live_ref import problem_of_url
 from harness.config.presets import PRESETS
 from harness.config.settings import ALLOWED, read_settings
@@ -14,6 +16,7 @@ from harness.config.tables import NAME, tables
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings
+from harness.schema.price import Price
 
 __all__ = ["ActorConfig", "load_actors"]
 
@@ -26,17 +29,23 @@ _SECRET_KEY = re.compile(
 #: Values that are most likely an API key.
 _SECRET_VALUE = re.compile(r"(?:sk|pk|ark|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9_-]{12,}|AIza[A-Za-z0-9_-]{20,}")
 _FIELDS: Final = ("provider", "model", "base_url", "key_env")
+_PRICE: Final = "price"
+_KEYS: Final = ", ".join((*_FIELDS, _PRICE, *ALLOWED))
 
 
 @dataclass(frozen=True, slots=True)
 class ActorConfig:
-    """A named live model. ``base_url`` and ``key_env`` are None where the provider's own count."""
+    """A named live model. ``base_url`` and ``key_env`` are None where the provider's own count.
+
+    ``price`` is what it costs, where the file says so.
+    """
 
     provider: str
     model: str
     base_url: str | None = None
     key_env: str | None = None
     settings: GenerationSettings = field(default_factory=GenerationSettings)
+    price: Price | None = None
 
 
 def load_actors(path: Path) -> dict[str, ActorConfig]:
@@ -55,13 +64,14 @@ def _actor(path: Path, name: str, table: object) -> ActorConfig:
         raise ConfigError(f"{path}: actors: a name is 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit")
     place = f"{path}: [actors.{name}]"
     if not isinstance(table, dict):
-        raise ConfigError(f"{place}: must be a table; allowed keys: {', '.join((*_FIELDS, *ALLOWED))}")
+        raise ConfigError(f"{place}: must be a table; allowed keys: {_KEYS}")
+    price = _price(place, table)
     given: dict[str, JsonValue] = {}
-    for key, value in table.items():
+    for key, value in ((key, value) for key, value in table.items() if key != _PRICE):
         _refuse_secret(place, key, value)
         if key not in _FIELDS and key not in ALLOWED:
             shown = key if re.fullmatch(r"[a-z0-9_-]{1,40}", key) else "a key"
-            raise ConfigError(f"{place}: {shown}: unknown; allowed: {', '.join((*_FIELDS, *ALLOWED))}")
+            raise ConfigError(f"{place}: {shown}: unknown; allowed: {_KEYS}")
         if not isinstance(value, str | int | float):
             raise ConfigError(f"{place}: {key}: not such a value; allowed: {_allowed(key)}")
         given[key] = value
@@ -73,7 +83,16 @@ def _actor(path: Path, name: str, table: object) -> ActorConfig:
     if provider is None or model is None:
         raise ConfigError(f"{place}: provider and model are both needed")
     base_url = texts["base_url"]
-    return ActorConfig(provider, model, base_url.rstrip("/") if base_url else None, texts["key_env"], settings)
+    return ActorConfig(provider, model, base_url.rstrip("/") if base_url else None, texts["key_env"], settings, price)
+
+
+def _price(place: str, table: Mapping[str, object]) -> Price | None:
+    if _PRICE not in table:
+        return None
+    price = read_price(table[_PRICE])
+    if isinstance(price, str):
+        raise ConfigError(f"{place.removesuffix(']')}.{_PRICE}]: {price}")
+    return price
 
 
 def _refuse_secret(place: str, key: str, value: object) -> None:

@@ -1,17 +1,18 @@
-"""T12 of a turn: may a model call be made now."""
+"""T12 of a turn: may a model call be made now. Who waits for the host's quota is not at work."""
 
 from __future__ import annotations
 
 from harness.episode.hands import TurnInHand
+from harness.episode.ledger import row_of
 from harness.episode.world import World
 from harness.schema.outcome import Outcome
 from harness.schema.record import OpStarted
 
-__all__ = ["admit"]
+__all__ = ["admit", "call_s", "start"]
 
 
 def admit(world: World, turn: TurnInHand) -> Outcome | None:
-    """T12: too many calls that were given up are still in flight; else the turn is reserved and the call is started.
+    """T12: the host's quota, and not too many calls that were given up in flight; then the call is started.
 
     A call that an earlier driver was admitted to was admitted.
     """
@@ -26,5 +27,27 @@ def admit(world: World, turn: TurnInHand) -> Outcome | None:
             attempted=1,
             overshoot=observed + 1 - limit,
         )
-    world.record(OpStarted(operation=turn.operation, attempt=1))
+    return start(world, turn, 1)
+
+
+def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
+    """Start an attempt, or the ending that this is refused with; one that was started before was admitted then."""
+    quota, request = world.parts.quota, turn.request
+    if quota is not None and request is not None and world.journal.ahead is None:
+        row = row_of(turn.operation, attempt)
+        with world.stopwatch.idle():
+            within = quota.reserve(row, request, seconds=call_s(world), stopped=lambda: _is_over(world))
+        if not within:
+            refused = Outcome(status="limit_exceeded", reason="quota_refused")
+            return world.bounds.cancellation() or world.bounds.passed() or refused
+    world.record(OpStarted(operation=turn.operation, attempt=attempt))
     return None
+
+
+def call_s(world: World) -> float:
+    """How long a model call may take now, in seconds."""
+    return min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
+
+
+def _is_over(world: World) -> bool:
+    return world.bounds.cancelled() or world.bounds.passed() is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from harness.episode.admission import call_s, start
 from harness.episode.hands import TurnInHand
 from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_model
 from harness.episode.retrying import Retries
@@ -61,7 +62,9 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
             return ending
         repeats += end.gave_up == "interrupted"
         attempt += 1
-        world.record(following)
+        refused = start(world, turn, attempt)
+        if refused is not None:
+            return refused
 
 
 def _is_live(world: World) -> bool:
@@ -111,10 +114,10 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
     request, job, parts = turn.request, world.parts.job, world.parts
     if request is None:  # pragma: no cover  (T10 makes it)
         raise AssertionError(turn.operation)
-    call_s = min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
+    limit_s = call_s(world)
     context = TurnContext(
         turn=turn.number,
-        deadline_s=call_s + GRACE_S,
+        deadline_s=limit_s + GRACE_S,
         cancelled=world.bounds.cancelled,
         substitute=lambda text: _filled(world, turn, text),
         visit=Visit(scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt),
@@ -132,7 +135,7 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
 
     call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
     started = parts.clock.monotonic()
-    end = call_model(call, world.bounds, limit_s=call_s)
+    end = call_model(call, world.bounds, limit_s=limit_s)
     return end, parts.clock.monotonic() - started
 
 

@@ -73,7 +73,8 @@ class TurnInHand:
     """One turn on its way through the checks.
 
     ``is_over``: nothing more of it is asked, and the episode goes on. ``waits_for`` is the control call that is
-    answered once somebody does. ``digest`` and ``size`` (bytes) are those of the encoded request.
+    answered once somebody does. ``digest`` and ``size`` (bytes) are those of the encoded request. The first
+    ``admitted`` calls of its reply run.
     """
 
     number: int = 0
@@ -83,6 +84,7 @@ class TurnInHand:
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
     prose: Literal["new", "alike"] | None = None
+    admitted: int = 0
     is_over: bool = False
     waits_for: ToolCall | None = None
 

@@ -74,8 +74,9 @@ class Bounds:
             return Outcome(status="cancelled", reason=self._latched)
         return None
 
-    def passed(self) -> Outcome | None:
-        """The ending that a passed deadline means, if it has passed."""
-        if self.left() <= 0 and not self._asleep():
+    def passed(self, *, after: bool = False) -> Outcome | None:
+        """The ending that a passed deadline means; ``after`` an operation its last moment is still in time."""
+        left = self.left()
+        if (left < 0 if after else left <= 0) and not self._asleep():
             return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
         return None

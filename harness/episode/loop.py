@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from harness import meter
 from harness.episode.beside import late_sink
+from harness.episode.budgets import at_start, used
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -13,6 +15,7 @@ from harness.episode.endings import machine_ending
 from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
+from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.settling import account_late
@@ -20,6 +23,7 @@ from harness.episode.turn import run_turn
 from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
+    AccountingError,
     ControlPlaneError,
     MachineError,
     OpeningRefusedError,
@@ -33,7 +37,7 @@ from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged, UsageRow
+from harness.schema.record import Acknowledged
 from harness.schema.run import AttemptRow, EpisodeResult, RecoveryClass, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -82,6 +86,8 @@ def run(
             spilled=sum(step.spilled for step in world.state.steps) if world else 0,
             resumable=played.resumable,
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
+            active_s=_active_s(world) if world else None,
+            unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -107,7 +113,7 @@ def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> Durab
     return durable
 
 
-def _played(
+def _played(  # noqa: C901  (one handler an ending)
     parts: EpisodeParts,
     journal: Journal,
     spool: Spool,
@@ -119,8 +125,13 @@ def _played(
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
     if before.acknowledged is not None:
-        ledger, kept_at = tuple(map(_row, before.usage)), before.acknowledged
-        return _Played(_stored(spool, kept_at), ledger=ledger, recovery=recovery_class(before))
+        return _Played(
+            _stored(spool, before.acknowledged),
+            ledger=tuple(told_again(row, parts.job.actor.price) for row in before.usage),
+            recovery=recovery_class(before),
+        )
+    if parts.quota is not None and not parts.quota.admits():
+        return _unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
     by_plane = False
     world: World | None = None
@@ -137,7 +148,9 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
-    if durable is not None and (outcome.status == "cancelled" or outcome.reason in WAITS):
+    except AccountingError as error:
+        problem, outcome = str(error), Outcome(status="failed", reason="accounting_error")
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason in {*WAITS, "quota_refused"}):
         return _left_open(parts, durable, world, outcome, problem)
     outcome = _looked_at(world, outcome) if world else outcome
     account_late(world)
@@ -169,12 +182,6 @@ def _left_open(
     if outcome.status == "suspended":
         durable.suspend(parts.clock.now())
     return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
-
-
-def _row(usage: UsageRow) -> AttemptRow:
-    """What the journal still tells of an attempt: what it cost, and not how long it took."""
-    operation, _, attempt = usage.row.rpartition(":attempt:")
-    return AttemptRow(operation=operation, attempt=int(attempt), status=usage.status, usage=usage.usage, seconds=0.0)
 
 
 def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:
@@ -219,10 +226,17 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
 
 
 def _turns(world: World) -> Outcome:
+    stop = at_start(world)
+    if stop is not None:
+        return stop
     while True:
         outcome = run_turn(world)
         if outcome is not None:
             return outcome
+
+
+def _active_s(world: World) -> float | None:
+    return None if world.scenario.limits.active_s is None else world.state.active_ms / 1000
 
 
 def _trace(world: World) -> EpisodeTrace:

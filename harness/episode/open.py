@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from contextlib import ExitStack
 from hashlib import sha256
-from typing import Literal
 
 from harness.control import control_tools
 from harness.episode.durable import DurableEpisode
@@ -15,10 +13,12 @@ from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
+from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.episode.world import World
-from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
+from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, SetupRejectedError
 from harness.journal import Journal, Spool
 from harness.observation import FOLDER
 from harness.ports import ControlPlane, OperationPlane
@@ -27,17 +27,12 @@ from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
-from harness.schema.message import Message, SystemMessage, UserMessage
-from harness.schema.process import Completed
-from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
+from harness.schema.record import FixtureBound, Opened, OpPlanned, OpReceipt, OpStarted
 from harness.schema.scenario import PlaneTool, Scenario, Tool
 from harness.schema.tool import ToolSpec
 from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve, shortage
 
 __all__ = ["fixed_values", "grammar_contexts", "open_world", "tool_specs", "turn_id"]
-
-#: Longest user message, in UTF-8 bytes (runner specification case 20).
-INPUT_BYTES = 65_536
 
 
 def turn_id(scenario: str, trial: int) -> str:
@@ -103,6 +98,7 @@ def open_world(
     """
     job = parts.job
     raw = job.loaded.scenario
+    stopwatch = Stopwatch(parts.clock)
     bounds = _bounds(parts, journal, durable)
     workspace = _reserved(parts, stack, None if durable is None else durable.workspace)
     if durable is not None:
@@ -129,12 +125,13 @@ def open_world(
         journal=journal,
         spool=spool,
         bounds=bounds,
+        stopwatch=stopwatch,
         scenario=scenario,
         workspace=workspace,
         placeholders=placeholders,
         fingerprinter=fingerprinter,
         plane=plane,
-        values=LateValues(scenario, {**scenario.values, **fixed}, lambda args: _value_call(world, args)),
+        values=LateValues(scenario, {**scenario.values, **fixed}, lambda args: value_call(world, args)),
         tools=tools,
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
@@ -142,10 +139,10 @@ def open_world(
         encoded=EncodedMessages(placeholders.hide_json),
         durable=durable,
     )
-    _prompt(world)
+    deliver_prompt(world)
     not_done_yet(world)
     if parts.witness is not None:
-        told = [digest_text(placeholders.hide(text)) for text in _texts(world)]
+        told = [digest_text(placeholders.hide(text)) for text in prompt_texts(world)]
         declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
         world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
     return world
@@ -229,10 +226,6 @@ def _same_definition(journal: Journal, now: Opened) -> None:
     raise OpeningRefusedError("definition_mismatch", f"{named} changed since it was opened", detail=named)
 
 
-def _texts(world: World) -> list[str]:
-    return [message.text for message in world.messages if isinstance(message, SystemMessage | UserMessage)]
-
-
 def _permitted(scenario: Scenario, tools: tuple[ToolSpec, ...], denied: frozenset[str]) -> None:
     """E8: the names of control tools are free, and every declared tool is one that this machine permits."""
     taken = [name for name in scenario.tool if name in CONTROL_NAMES]
@@ -279,74 +272,3 @@ def _prepare(scenario: Scenario, plane: ControlPlane, journal: Journal, workspac
             how = "timed out" if done.timed_out else f"exit code {done.exit_code}"
             problem = f"workspace.prepare[{number}]: the control plane's call failed ({how})"
             raise SetupRejectedError(problem, by_plane=True)
-
-
-def _value_call(world: World, args: tuple[str, ...]) -> Completed:
-    """A control-plane call that computes a late value: an operation like any other."""
-    world.value_calls += 1
-    operation = f"value:{world.value_calls}"
-    digest = digest_text(world.placeholders.hide("\0".join(args)))
-    world.record(OpPlanned(operation=operation, purpose="value", digest=digest))
-    world.record(OpStarted(operation=operation, attempt=1))
-    kept = world.past(operation)
-    if kept is not None:
-        done = _completed(kept)
-        world.flag("replayed_operations")
-        world.observe_changes("control_plane")
-    else:
-        done = world.invoke_plane(args)
-        if done.timed_out and world.bounds.passed() is not None:
-            raise OutOfTimeError("the time was over before the prompt was made")
-        world.observe_changes("control_plane")
-        lacking = None if done.exit_code == 0 else world.lacking()
-        if lacking is not None:
-            raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
-    status: Literal["succeeded", "failed"] = "succeeded" if done.exit_code == 0 else "failed"
-    world.record(OpReceipt(operation=operation, attempt=1, status=status, spool=world.keep_result(_plain(done))))
-    return done
-
-
-def _plain(done: Completed) -> JsonValue:
-    plain = done.model_dump(exclude={"stdout", "stderr"})
-    streams = {"stdout": done.stdout, "stderr": done.stderr}
-    return {**plain, **{name: base64.b64encode(data).decode("ascii") for name, data in streams.items()}}
-
-
-def _completed(kept: JsonValue) -> Completed:
-    fields = dict(kept) if isinstance(kept, dict) else {}
-    streams = {name: base64.b64decode(str(fields[name])) for name in ("stdout", "stderr")}
-    return Completed.model_validate({**fields, **streams})
-
-
-def _deliver(world: World, name: str, text: str) -> None:
-    world.record(InputDelivered(input=name, digest=digest_text(world.placeholders.hide(text))))
-    world.spool.put(text.encode("utf-8", "surrogatepass"))
-
-
-def _resolved(world: World, text: str, where: str) -> str:
-    missing = world.values.missing(text)
-    if missing:
-        name = missing[0]
-        problem = f"{where}: late.{name} has no value: {world.values.reason(name)}"
-        raise SetupRejectedError(problem, by_plane=world.values.failed(name))
-    return world.values.fill(text)
-
-
-def _prompt(world: World) -> None:
-    """The prompt producers run once, here; what they made is named by digest."""
-    prompt = world.scenario.prompt
-    messages: list[Message] = []
-    if prompt.system is not None:
-        system = _resolved(world, prompt.system, "prompt.system")
-        messages.append(SystemMessage(text=system))
-        _deliver(world, "prompt.system", system)
-    user = _resolved(world, prompt.user, "prompt.user")
-    if not user.strip() or len(user.encode("utf-8", "surrogatepass")) > INPUT_BYTES:
-        raise SetupRejectedError(f"prompt.user: must be 1 to {INPUT_BYTES} bytes and not blank")
-    messages.append(UserMessage(text=user))
-    _deliver(world, "prompt.user", user)
-    world.values.prompt = user
-    for text in prompt.must_contain:
-        if _resolved(world, text, "prompt.must_contain") not in user:
-            raise SetupRejectedError("prompt.must_contain: a text is not in the user message")
-    world.messages.extend(messages)

@@ -10,7 +10,7 @@ from threading import Event
 from harness.episode.detached import DETACHED, DetachedCalls
 from harness.episode.durable import DurablePlace
 from harness.episode.late import LATE, LateReplies
-from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
+from harness.ports import Actor, Clock, ControlPlane, Executor, Meter, Quota, Witness
 from harness.schema.run import EpisodeJob, LateRow
 from harness.schema.tool import ToolSpec
 from harness.workspace import Workspace
@@ -45,7 +45,9 @@ class EpisodeParts:
     where it did not. ``shutdown`` tells of an end of the process, as ``cancelled`` of a
     wish to cancel. ``pause`` waits some seconds between two attempts at a model call. ``detached`` counts calls that
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
-    ``operations`` are those of the control plane that can be tools.
+    ``operations`` are those of the control plane that can be tools. ``meter`` counts what it costs (None: its own
+    ledger does, at the actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody
+    is).
     """
 
     job: EpisodeJob
@@ -59,6 +61,8 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    meter: Meter | None = None
+    quota: Quota | None = None
     keep_output: Callable[[bytes], str | None] | None = None
     shutdown: Callable[[], bool] = _never
     pause: Callable[[float], None] = _pause

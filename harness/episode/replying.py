@@ -64,9 +64,7 @@ def no_call(world: World, turn: TurnInHand) -> Outcome | None:
     if policy == "finish" or _was_nudged(world):
         return _final(world, turn)
     turn.is_over = True
-    left = meter.before_turn(
-        world.scenario.limits, model_turns=world.state.model_turns, total_tokens=0, uncached_input_tokens=0
-    )
+    left = meter.before_turn(world.scenario.limits, meter.Used(model_turns=world.state.model_turns))
     if left is None:
         _nudge(world, turn)
     return None

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Literal
 
 from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
+from harness.episode.ledger import answered, enter, priced, row_of
 from harness.episode.model_call import CallEnd
 from harness.episode.world import World
 from harness.errors import ProviderError, ReplayMismatchError
-from harness.schema.base import digest_bytes, digest_text
+from harness.schema.base import digest_bytes
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
-from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown, UsageRow
+from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown
 from harness.schema.run import AttemptRow
 
 __all__ = ["CUT_OFF", "account_late", "adopt", "fail", "reply_bytes", "row_of", "settle"]
-
-#: What a provider adds to the name of a model to tell which version of it answers.
-_VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
 
 #: What the journal says of a call whose reply broke off: it was made, so it is paid for, and nobody has it.
 CUT_OFF = "reply_cut_off"
 
 _Status = Literal["unknown", "failed", "not_sent"]
-
-
-def row_of(operation: str, attempt: int) -> str:
-    """The name of an attempt's row in the ledger."""
-    return f"{operation}:attempt:{attempt}"
 
 
 def reply_bytes(reply: Reply) -> bytes:
@@ -43,9 +35,8 @@ def settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: 
     """The call was answered: receipt and usage, before anybody reads the reply."""
     spool = digest_bytes(reply_bytes(reply))
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
-    row = row_of(turn.operation, attempt)
-    world.record(UsageRow(row=row, purpose="main", status="completed", usage=reply.usage))
-    world.attempts.append(_answered(turn, attempt, reply, seconds))
+    row = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=seconds)
+    enter(world, turn, row, reply, world.record)
     turn.reply = reply
 
 
@@ -59,7 +50,8 @@ def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
     spool = digest_bytes(reply_bytes(reply))
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
     world.attempts.pop()
-    world.attempts.append(_answered(turn, attempt, reply, 0.0))
+    told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=0.0)
+    world.attempts.append(priced(world, answered(turn, told, reply), reply.usage))
     world.flag("late_usage")
     turn.reply = reply
 
@@ -72,7 +64,7 @@ def account_late(world: World | None) -> None:
         world.record(late)
         world.flag("late_usage")
         world.attempts = [
-            row.model_copy(update={"usage": late.usage}) if row_of(row.operation, row.attempt) == late.row else row
+            priced(world, row, late.usage) if row_of(row.operation, row.attempt) == late.row else row
             for row in world.attempts
         ]
 
@@ -88,20 +80,17 @@ def fail(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: fl
         record(OpNotSent(operation=turn.operation, attempt=attempt, detail=word))
     else:
         world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=word))
-    usage = UsageRow(row=row_of(turn.operation, attempt), purpose="main", status=status, usage=None)
-    record(usage)
     provider = end.error if isinstance(end.error, ProviderError) else None
-    world.attempts.append(
-        AttemptRow(
-            operation=turn.operation,
-            attempt=attempt,
-            status=status,
-            usage=None,
-            seconds=seconds,
-            error=word,
-            http_status=provider.http_status if provider else None,
-        )
+    row = AttemptRow(
+        operation=turn.operation,
+        attempt=attempt,
+        status=status,
+        usage=None,
+        seconds=seconds,
+        error=word,
+        http_status=provider.http_status if provider else None,
     )
+    enter(world, turn, row, None, record)
     return _ending(world, turn, end)
 
 
@@ -131,26 +120,3 @@ def _ending(world: World, turn: TurnInHand, end: CallEnd) -> Outcome:
     if end.gave_up == "deadline":
         return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     return Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
-
-
-def _answered(turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> AttemptRow:
-    return AttemptRow(
-        operation=turn.operation,
-        attempt=attempt,
-        status="completed",
-        usage=reply.usage,
-        seconds=seconds,
-        model=_resolved(turn.request.model if turn.request else "", reply.model),
-        fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-    )
-
-
-def _resolved(asked: str, answered: str | None) -> str | None:
-    """The model that answered: by name where it is the one asked for or a version of it, else by digest.
-
-    The provider chooses this text, so it may hold anything.
-    """
-    if answered is None:
-        return None
-    is_version = answered.startswith(asked) and _VERSION.fullmatch(answered.removeprefix(asked)) is not None
-    return answered if is_version else digest_text(answered)[:19]

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness import meter
 from harness.episode.admission import admit
 from harness.episode.answer import answer_call
 from harness.episode.ask import ask
+from harness.episode.budgets import after_batch, after_model, at_end, budget, in_time, preflight
 from harness.episode.call import run_one
 from harness.episode.control import control_call
 from harness.episode.directive import after_ending
 from harness.episode.external import completed_outside
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
 from harness.episode.observing import open_batch
+from harness.episode.over_cap import notice, over_cap
 from harness.episode.progress import compare_prose, no_progress
 from harness.episode.projecting import plan_model, project
 from harness.episode.replying import no_call, reply_end, valid_reply
 from harness.episode.waiting import WAITS, suspend
 from harness.episode.world import World
-from harness.schema.base import digest_text
-from harness.schema.message import AssistantMessage, ToolMessage
+from harness.schema.message import ToolMessage
 from harness.schema.outcome import Outcome
-from harness.schema.record import (
-    BudgetStop,
-    OpPlanned,
-    TurnCommitted,
-    TurnOpened,
-)
+from harness.schema.record import TurnCommitted, TurnOpened
 
 __all__ = ["TURN", "run_turn"]
 
@@ -40,66 +35,11 @@ def _cancelled(world: World, _: TurnInHand) -> Outcome | None:
     return world.bounds.cancellation()
 
 
-def _deadline(world: World, _: TurnInHand) -> Outcome | None:
-    """T2: the absolute deadline."""
-    return world.bounds.passed()
-
-
-def _budget(world: World, _: TurnInHand) -> Outcome | None:
-    """T5: tokens, then turns; tool caps are not looked at, so the actor may answer after its last call."""
-    state = world.state
-    stop = meter.before_turn(
-        world.scenario.limits,
-        model_turns=state.model_turns,
-        total_tokens=state.total_tokens,
-        uncached_input_tokens=state.uncached_input_tokens,
-    )
-    return _budget_stop(world, stop)
-
-
 def _open_turn(world: World, turn: TurnInHand) -> Outcome | None:
     """T6: the turn is durable; then cancellation is looked at again."""
     turn.number = world.state.turn + 1
     world.record(TurnOpened(turn=turn.number))
     return world.bounds.cancellation()
-
-
-def _after_model(world: World, _: TurnInHand) -> Outcome | None:
-    """T15: cancellation, then budget; a reply that crosses a limit keeps its usage and is not used."""
-    state = world.state
-    stop = world.bounds.cancellation()
-    if stop is not None:
-        return stop
-    used = {"total_tokens": state.total_tokens, "uncached_input_tokens": state.uncached_input_tokens}
-    return _budget_stop(world, meter.after_model(world.scenario.limits, **used))
-
-
-def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
-    """T21: all calls of the reply or none; then the whole batch is reserved and the reply joins the conversation."""
-    reply, state = turn.answer, world.state
-    stop = meter.before_batch(
-        world.scenario.limits,
-        [call.name for call in reply.calls],
-        model_turns=state.model_turns,
-        tool_calls=state.tool_calls,
-        by_name=state.calls_by_name,
-    )
-    if stop is not None:
-        return _budget_stop(world, stop)
-    for index, call in enumerate(reply.calls, 1):
-        digest = digest_text(world.placeholders.hide(f"{call.name}\0{call.arguments_raw}"))
-        operation = f"turn-{turn.number}/call-{index}"
-        world.record(
-            OpPlanned(
-                operation=operation,
-                purpose="tool",
-                digest=digest,
-                tool=call.name if world.declares(call.name) else None,
-                call_id=digest_text(call.id),
-            )
-        )
-    world.messages.append(AssistantMessage(text=reply.text, calls=reply.calls, opaque=reply.opaque))
-    return None
 
 
 def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
@@ -108,17 +48,21 @@ def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
     batch = open_batch(world, turn.answer.calls)
     for index, call in enumerate(turn.answer.calls, 1):
         hand = CallInHand(turn=turn.number, index=index, call=call, room=batch.room())
-        if ending is None:
-            stop = run_one(world, hand)
-            ending = stop.ending
-        else:
+        if ending is not None:
             stop = CallStop(after_ending(ending), "not run")
             answer_call(world, hand, stop)
+        elif index > turn.admitted:
+            stop = over_cap(turn)
+            answer_call(world, hand, stop)
+        else:
+            stop = run_one(world, hand)
+            ending = stop.ending
         turn.results.append(stop)
         world.values.shown.append(stop.text)
         batch.took(len(world.placeholders.hide(stop.text)))
         failed = stop.code != "succeeded"
-        world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=stop.text, failed=failed))
+        text = (notice(turn) if index == 1 else "") + stop.text
+        world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=text, failed=failed))
     return ending
 
 
@@ -144,22 +88,23 @@ def _commit(world: World, turn: TurnInHand) -> None:
 #: the end of every turn that had a reply, whatever ended it.
 TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
-    ("T2", _deadline),
+    ("T2", in_time),
     ("T3", completed_outside),
     ("T4", no_progress),
-    ("T5", _budget),
+    ("T5", budget),
     ("T6", _open_turn),
     ("T10", project),
     ("T11", plan_model),
     ("T12", admit),
     ("T13", ask),
-    ("T15", _after_model),
+    ("T15", after_model),
     ("T17", valid_reply),
     ("T18", reply_end),
     ("T19", control_call),
     ("T20", no_call),
-    ("T21", _preflight),
+    ("T21", preflight),
     ("T22", _run_calls),
+    ("T24", after_batch),
     ("T25", compare_prose),
 )
 
@@ -176,6 +121,8 @@ def run_turn(world: World) -> Outcome | None:
     """
     turn = TurnInHand()
     ending = _asked(world, turn)
+    if ending is not None and ending.status == "completed":
+        ending = world.bounds.cancellation() or at_end(world, ending)
     _commit(world, turn)
     if ending is None or not (ending.status == "completed" or ending.reason in WAITS):
         return ending
@@ -192,9 +139,3 @@ def _asked(world: World, turn: TurnInHand) -> Outcome | None:
         if ending is not None:
             return ending
     return None
-
-
-def _budget_stop(world: World, stop: Outcome | None) -> Outcome | None:
-    if stop is not None:
-        world.record(BudgetStop(outcome=stop))
-    return stop

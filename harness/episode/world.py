@@ -14,6 +14,7 @@ from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
+from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
@@ -51,6 +52,7 @@ class World:
     journal: Journal
     spool: Spool
     bounds: Bounds
+    stopwatch: Stopwatch
     scenario: Scenario
     workspace: Workspace
     placeholders: Placeholders

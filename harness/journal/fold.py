@@ -20,6 +20,7 @@ from harness.schema.record import (
     Hooked,
     InputDelivered,
     LateUsage,
+    Metered,
     Opened,
     OpNotSent,
     OpParked,
@@ -52,7 +53,7 @@ def fold(records: Iterable[Record]) -> EpisodeState:
     return state
 
 
-def apply(state: EpisodeState, payload: Payload) -> EpisodeState:  # noqa: PLR0911  (one return a kind reads best)
+def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
     """The state after one more record."""
     match payload:
         case OpPlanned() | OpParked() | OpStarted() | OpReceipt() | OpUnknown() | OpNotSent():
@@ -63,10 +64,8 @@ def apply(state: EpisodeState, payload: Payload) -> EpisodeState:  # noqa: PLR09
             return _resulted(state, payload)
         case UsageRow():
             return replace(state, usage=(*state.usage, payload))
-        case LateUsage():
-            return _late(state, payload)
-        case InputDelivered():
-            return replace(state, answers=state.answers + payload.input.startswith(ANSWER))
+        case LateUsage() | Metered() | BudgetStop() | InputDelivered():
+            return _measured(state, payload)
         case _:
             return _milestone(state, payload)
 
@@ -81,7 +80,6 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     | Compacted
     | Decided
     | Hooked
-    | BudgetStop
     | TurnCommitted
     | Suspended
     | Resumed
@@ -107,7 +105,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case Projection() | Spilled() | Compacted() | Decided() | Hooked() | BudgetStop():
+        case Projection() | Spilled() | Compacted() | Decided() | Hooked():
             return state
         case _:
             assert_never(payload)
@@ -196,7 +194,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
     counts = state.counts
     if step.kind is not None and step.executed and not before.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
-    return replace(_with_step(state, step), counts=counts)
+    return replace(_with_step(state, step), counts=counts, call_ids=state.call_ids | {payload.call_id})
 
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
@@ -205,3 +203,15 @@ def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
         for row in state.usage
     )
     return replace(state, usage=rows)
+
+
+def _measured(state: EpisodeState, payload: LateUsage | Metered | BudgetStop | InputDelivered) -> EpisodeState:
+    """What was used, the first limit that was reached, and what was said from outside."""
+    if isinstance(payload, InputDelivered):
+        return replace(state, answers=state.answers + payload.input.startswith(ANSWER))
+    if isinstance(payload, LateUsage):
+        return _late(state, payload)
+    if isinstance(payload, BudgetStop):
+        return replace(state, exhausted=state.exhausted or payload.outcome)
+    known = state.cost is None or state.cost.cause is None
+    return replace(state, active_ms=payload.active_ms, cost=payload.cost if known else state.cost)

@@ -7,6 +7,8 @@ from typing import Literal
 
 from harness.schema.base import Digest
 from harness.schema.command import CommandShape
+from harness.schema.message import Usage
+from harness.schema.metric import COUNT_MAX, Metric
 from harness.schema.outcome import Outcome
 from harness.schema.record import Opened, Purpose, TurnCommitted, UsageRow
 from harness.schema.tool import ResultCode
@@ -53,7 +55,9 @@ class EpisodeState:
     ``model_turns`` are dispatched main operations (one provably not sent gives its turn back, one that is made again
     after a kill or an outage takes no second, for neither is the model's doing); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
-    run; ``answers`` how often a person's answer was given to an actor that waited for one.
+    run; ``active_ms`` and ``cost`` are as they were measured last, a cost that could not be known once stays unknown;
+    ``exhausted`` is the first limit that was reached; ``answers`` how often a person's answer was given to an actor
+    that waited for one.
     """
 
     opened: Opened | None = None
@@ -69,6 +73,9 @@ class EpisodeState:
     turns: tuple[TurnCommitted, ...] = ()
     operations: dict[str, Operation] = field(default_factory=dict)
     usage: tuple[UsageRow, ...] = ()
+    active_ms: int = 0
+    cost: Metric | None = None
+    exhausted: Outcome | None = None
     outcome: Outcome | None = None
     waiting: Outcome | None = None
     answers: int = 0
@@ -80,27 +87,35 @@ class EpisodeState:
         return sum(step.executed for step in self.steps)
 
     @property
-    def total_tokens(self) -> int | None:
-        """Input and output tokens of all attempts; None as soon as one attempt's are unknown.
+    def total_tokens(self) -> Metric:
+        """Input and output tokens of all attempts; unknown as soon as one attempt's are.
 
         One that the provider definitively refused brought nothing, and nothing is billed for it.
         """
         return self._sum_usage(uncached=False)
 
     @property
-    def uncached_input_tokens(self) -> int | None:
-        """Input tokens not read from a cache; None as soon as one attempt's are unknown."""
+    def uncached_input_tokens(self) -> Metric:
+        """Input tokens not read from a cache; unknown as soon as one attempt's are."""
         return self._sum_usage(uncached=True)
 
-    def _sum_usage(self, *, uncached: bool) -> int | None:
+    def _sum_usage(self, *, uncached: bool) -> Metric:
         total = 0
         for row in self.usage:
             if row.status == "not_sent" or (row.status == "failed" and row.usage is None):
                 continue
-            if row.usage is None or row.usage.input_tokens is None:
-                return None
-            other = row.usage.cache_read_tokens if uncached else row.usage.output_tokens
-            if other is None:
-                return None
-            total += row.usage.input_tokens + (-other if uncached else other)
-        return total
+            count = _tokens(row.usage, uncached=uncached)
+            if count is None or count < 0:
+                return Metric(cause="usage_missing")
+            total += count
+            if total > COUNT_MAX:
+                return Metric(cause="overflow")
+        return Metric(value=total)
+
+
+def _tokens(usage: Usage | None, *, uncached: bool) -> int | None:
+    """What an attempt adds; negative where more was read from a cache than there was input."""
+    if usage is None or usage.input_tokens is None:
+        return None
+    other = usage.cache_read_tokens if uncached else usage.output_tokens
+    return None if other is None else usage.input_tokens + (-other if uncached else other)

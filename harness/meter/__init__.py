@@ -1,5 +1,35 @@
-"""What has been used, held against the limits at each boundary (runner specification 2.12)."""
+"""What has been used and what it costs, held against limits (runner specification 2.12)."""
 
-from harness.meter.budget import after_model, before_batch, before_turn
+from harness.meter.budget import (
+    admitted,
+    after_batch,
+    after_model,
+    at_end,
+    at_start,
+    before_batch,
+    before_turn,
+    in_time,
+    unknown,
+)
+from harness.meter.ceiling import Bound, Ceiling
+from harness.meter.price import cost, is_inconsistent, most
+from harness.meter.used import Used, judged_reading
 
-__all__ = ["after_model", "before_batch", "before_turn"]
+__all__ = [
+    "Bound",
+    "Ceiling",
+    "Used",
+    "admitted",
+    "after_batch",
+    "after_model",
+    "at_end",
+    "at_start",
+    "before_batch",
+    "before_turn",
+    "cost",
+    "in_time",
+    "is_inconsistent",
+    "judged_reading",
+    "most",
+    "unknown",
+]

@@ -11,6 +11,7 @@ from harness.providers._chat_message import WireCall, as_object, echo_of, texts_
 from harness.providers._failures import failure_inside, retryable
 from harness.providers._finish import FAILED_WORDS, FINISH_WORDS
 from harness.providers._markup import looks_like_call
+from harness.providers._own_usage import own_usage
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
@@ -161,6 +162,8 @@ def _finish(word: str | None, *, calls: bool, refused: bool) -> tuple[FinishReas
 def _usage(sent: JsonValue) -> Usage | None:
     """Tokens as counted by the provider; None where it counted nothing that we can read."""
     root = as_object(sent)
+    if root.get("prompt_tokens") is None and (own := own_usage(root, _count)) is not None:
+        return own
     asked, answered = as_object(root.get("prompt_tokens_details")), as_object(root.get("completion_tokens_details"))
     into, out = _count(root.get("prompt_tokens")), _count(root.get("completion_tokens"))
     reasoning, total = _count(answered.get("reasoning_tokens")), _count(root.get("total_tokens"))

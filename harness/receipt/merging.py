@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from harness.errors import StoreError
 from harness.schema.base import digest_json
@@ -143,6 +144,7 @@ def _refuse_missing(shard: Shard, parts: Sequence[_Part], there: set[int]) -> No
 def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Receipt], run_id: str) -> Manifest:
     """As the manifest of a run that was never cut, before its first receipt."""
     environment = {name for one in manifests for name in one.enforcement.plane_environment}
+    bounds = [one.max_cost_usd for one in manifests if one.max_cost_usd is not None]
     summaries = {summary.id: summary for one in manifests for summary in one.scenarios}
     return Manifest(
         run_id=run_id,
@@ -161,6 +163,8 @@ def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Recei
         verdicts={},
         stale=manifests[0].stale,
         merged=tuple(one.run_id for one in manifests),
+        prices=tuple({price.actor: price for one in manifests for price in one.prices}.values()),
+        max_cost_usd=None if len(bounds) < len(manifests) else sum(bounds, Decimal(0)),
     )
 
 

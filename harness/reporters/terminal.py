@@ -14,6 +14,7 @@ from harness.ports import Reporter
 from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import to_do
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
@@ -121,6 +122,9 @@ def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
     seconds = sum(row.seconds for row in rows)
     told = f"run {manifest.run_id} ({manifest.state}), {planes}, {manifest.enforcement.executor}, {seconds:.1f} s"
     console.print(Text(plain(f"{told} in episodes"), style="dim"))
+    cost = cost_line(view)
+    if cost is not None:
+        console.print(Text(cost, style="dim"))
 
 
 def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from harness.schema.base import Digest, Frozen
 from harness.schema.message import GenerationSettings
+from harness.schema.price import Price
 from harness.schema.script import Script
 
 __all__ = ["ActorIdentity", "ActorKind", "ActorSpec", "Provenance"]
@@ -31,7 +32,7 @@ class ActorSpec(Frozen):
     """All that is needed to make an actor, picklable; a key is known by the name of its environment variable only.
 
     ``recording`` is the path of the recording that is replayed, ``trial`` the one trial that it holds,
-    ``provenance`` where it comes from.
+    ``provenance`` where it comes from. ``price`` is what a live model costs, None where nobody knows.
     """
 
     identity: ActorIdentity
@@ -42,3 +43,4 @@ class ActorSpec(Frozen):
     base_url: str | None = None
     key_env: str | None = None
     key_required: bool = False
+    price: Price | None = None

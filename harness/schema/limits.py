@@ -7,22 +7,35 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.schema.base import Frozen
+from harness.schema.metric import COUNT_MAX, UnitName
 
-__all__ = ["COUNT_MAX", "Limits"]
+__all__ = ["COUNT_MAX", "CostLimit", "Limits"]
 
 #: What one section and one batch of results show where the scenario says nothing, in characters.
 _RESULT, _SECTION, _BATCH = 20_000, 12_000, 60_000
-#: Largest count that survives JSON in every language (2**53 - 1).
-COUNT_MAX = 2**53 - 1
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+#: A tool's name exactly as an actor writes it; not blank.
+ExactName = Annotated[str, Field(pattern=r"\S", max_length=256)]
+
+
+class CostLimit(Frozen):
+    """What an episode may cost: millionths of a unit. A meter that counts in another one is of no use."""
+
+    micro: Count
+    unit: UnitName = "money"
+    currency: UnitName = "USD"
 
 
 class Limits(Frozen):
     """Counts are whole numbers 0..2**53-1, times are seconds, sizes are characters or bytes as named.
 
     Defaults are those of the runner specification 2.12. ``last_turn_tools`` says whether the calls of the last
-    allowed turn run. ``model_attempts`` bounds how often a live model is asked for one turn where the request may be
+    allowed turn run. ``turn_cap`` says what a reply with more calls than ``tool_calls_per_turn`` means: nothing of it
+    runs, or the first ones do and the others are answered as too many. ``active_s`` bounds the time in which a driver
+    was at work (None: only the deadline does); waiting for the run's own ceiling and time between two drivers are not
+    part of it. ``unknown_metric`` says what a limited count that cannot be known means: the end, or a mark in the run
+    log. ``model_attempts`` bounds how often a live model is asked for one turn where the request may be
     sent again, ``model_retry_s`` the time for all of these attempts. A final text above ``output_inline_bytes`` is
     kept beside the episode as an artifact, one above ``output_bytes`` is an exceeded limit. ``section_chars`` and
     ``batch_chars`` are 12,000 and 60,000, or as much as one result may have where the scenario lets it be longer than
@@ -32,11 +45,15 @@ class Limits(Frozen):
     model_turns: Count = 12
     tool_calls: Count = 24
     tool_calls_per_turn: Count = 32
-    tool_calls_by_name: dict[str, Count] = {}
+    tool_calls_by_name: dict[ExactName, Count] = {}
+    turn_cap: Literal["refuse", "answer_excess"] = "refuse"
     total_tokens: Count | None = None
     uncached_input_tokens: Count | None = None
+    host_cost: CostLimit | None = None
+    unknown_metric: Literal["stop", "continue_and_mark"] = "stop"
     last_turn_tools: Literal["execute", "refuse"] = "execute"
     deadline_s: Seconds = 900.0
+    active_s: Annotated[float, Field(ge=0, le=86_400)] | None = None
     model_call_s: Seconds = 120.0
     model_attempts: Annotated[int, Field(ge=1, le=10)] = 4
     model_retry_s: Seconds = 60.0

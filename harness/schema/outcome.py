@@ -85,6 +85,7 @@ _Rejected = Literal[
     "fixture_mismatch",
     "setup_rejected",
     "deadline_passed_before_start",
+    "quota_refused",
     "not_found",
     "key_conflict",
 ]

@@ -13,7 +13,9 @@ from harness.schema.base import Digest, Frozen
 from harness.schema.command import CommandShape
 from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
+from harness.schema.metric import Metric
 from harness.schema.name import Code, Fact, KindName
+from harness.schema.operation import OpNotSent, OpParked, OpPlanned, OpReceipt, OpStarted, OpUnknown, Purpose
 from harness.schema.outcome import Outcome
 from harness.schema.tool import ResultCode
 
@@ -31,6 +33,7 @@ __all__ = [
     "Hooked",
     "InputDelivered",
     "LateUsage",
+    "Metered",
     "OpNotSent",
     "OpParked",
     "OpPlanned",
@@ -49,10 +52,6 @@ __all__ = [
     "TurnOpened",
     "UsageRow",
 ]
-
-#: What an operation is for.
-Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
-
 
 #: What may be decided about an operation whose outcome is unknown. ``defer`` leaves it open; ``retry`` does it again;
 #: ``replay_success`` takes a result that is known by now; ``record_failure`` says that it failed; ``abort`` gives the
@@ -123,43 +122,6 @@ class Compacted(Frozen):
     summary: Digest
 
 
-class OpPlanned(Frozen):
-    """An external action is decided. ``operation`` is ``turn-N/main`` or ``turn-N/call-I`` and the like."""
-
-    kind: Literal["op_planned"] = "op_planned"
-    operation: str
-    purpose: Purpose
-    digest: Digest
-    tool: str | None = None
-    call_id: str | None = None
-
-
-class OpParked(Frozen):
-    """It waits for an approval."""
-
-    kind: Literal["op_parked"] = "op_parked"
-    operation: str
-
-
-class OpStarted(Frozen):
-    """It may have touched the world from here on."""
-
-    kind: Literal["op_started"] = "op_started"
-    operation: str
-    attempt: int
-
-
-class OpReceipt(Frozen):
-    """It ended definitively; ``spool`` names its full result."""
-
-    kind: Literal["op_receipt"] = "op_receipt"
-    operation: str
-    attempt: int
-    status: Literal["succeeded", "failed"]
-    spool: Digest | None = None
-    detail: str | None = None
-
-
 class Spilled(Frozen):
     """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
 
@@ -171,25 +133,6 @@ class Spilled(Frozen):
     content: Digest
     chars: int
     refused: Literal["path_invalid", "exists", "unwritable"] | None = None
-
-
-class OpUnknown(Frozen):
-    """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
-
-    kind: Literal["op_unknown"] = "op_unknown"
-    operation: str
-    attempt: int
-    detail: str
-    spool: Digest | None = None
-
-
-class OpNotSent(Frozen):
-    """A model call that provably never left the process; ``detail`` is the category of what stopped it."""
-
-    kind: Literal["op_not_sent"] = "op_not_sent"
-    operation: str
-    attempt: int
-    detail: str | None = None
 
 
 class Decided(Frozen):
@@ -218,6 +161,18 @@ class LateUsage(Frozen):
     kind: Literal["late_usage"] = "late_usage"
     row: str
     usage: Usage
+
+
+class Metered(Frozen):
+    """What was measured outside of the loop: a driver that goes on takes it as it was.
+
+    ``active_ms`` is the time at work so far, in milliseconds; ``cost`` what the episode's meter said, None where no
+    cost is limited.
+    """
+
+    kind: Literal["metered"] = "metered"
+    active_ms: int
+    cost: Metric | None = None
 
 
 class Hooked(Frozen):
@@ -326,6 +281,7 @@ Payload = Annotated[
     | Decided
     | UsageRow
     | LateUsage
+    | Metered
     | Hooked
     | Classified
     | CallResulted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
@@ -10,6 +11,7 @@ from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 from harness.schema.observation import Channel, ChannelName
+from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
@@ -17,6 +19,7 @@ from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
 __all__ = [
+    "ActorPrice",
     "AttemptRow",
     "Enforcement",
     "EpisodeJob",
@@ -74,7 +77,11 @@ class EpisodeJob(Frozen):
 
 
 class AttemptRow(Frozen):
-    """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time."""
+    """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time.
+
+    ``cost_micro_usd`` is what its tokens cost, in millionths of a US dollar; None is unknown. ``inconsistent``: its
+    parts are more than their whole, so nothing can be made of them.
+    """
 
     operation: str
     attempt: int
@@ -85,6 +92,8 @@ class AttemptRow(Frozen):
     fingerprint: str | None = None
     error: str | None = None
     http_status: int | None = None
+    cost_micro_usd: Decimal | None = None
+    inconsistent: bool = False
 
 
 class LateRow(Frozen):
@@ -124,7 +133,8 @@ class RunLogEntry(Frozen):
     of what was run, ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results
     were kept whole beside it.
     ``recovery_class`` says what can be done with the episode now, by its journal; None where that was not read.
-    ``plane_calls`` counts calls of the control plane,
+    ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited counts that could not be
+    known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
@@ -147,6 +157,8 @@ class RunLogEntry(Frozen):
     spilled: int = 0
     resumable: bool = False
     recovery_class: RecoveryClass | None = None
+    active_s: float | None = None
+    unavailable: tuple[str, ...] = ()
     output: OutputRow | None = None
 
 
@@ -155,6 +167,13 @@ class EpisodeResult(Frozen):
 
     receipt: Receipt
     log: RunLogEntry
+
+
+class ActorPrice(Frozen):
+    """What was known of a live actor's price when the run began; None: nothing."""
+
+    actor: str
+    price: Price | None
 
 
 class PlannedEpisode(Frozen):
@@ -211,8 +230,9 @@ class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
-    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. Of a run
-    that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
+    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
+    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. Of a run that ended ``log`` is the
+    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -233,6 +253,8 @@ class Manifest(Frozen):
     stale: Literal["fail", "warn"] = "fail"
     shard: Shard | None = None
     merged: tuple[str, ...] = ()
+    prices: tuple[ActorPrice, ...] = ()
+    max_cost_usd: Decimal | None = None
     log: Digest | None = None
     seal: Digest | None = None
 

@@ -49,10 +49,20 @@ class _Play:
     done: Callable[[int, EpisodeResult], None]
     again: Callable[[int, EpisodeResult], None]
     stop: threading.Event
+    may_start: Callable[[], bool]
     undone: set[int]
     delivered: int = 0
     crashes: list[Crash] = field(default_factory=list)
     refusal: InputError | None = None
+    halted: bool = False
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether anything new may start; that a ceiling says no is remembered."""
+        if self.refusal is not None or self.stop.is_set():
+            return False
+        self.halted = self.halted or not self.may_start()
+        return not self.halted
 
 
 def run_suite(
@@ -63,23 +73,25 @@ def run_suite(
     done: Callable[[int, EpisodeResult], None],
     stop: threading.Event,
     care: Care | None = None,
+    may_start: Callable[[], bool] = lambda: True,
     again: Callable[[int, EpisodeResult], None] | None = None,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
     A result after which the place is tried once more, under the next attempt, goes to ``again`` instead (``done``
-    where there is none). Both are called by the calling thread, as episodes finish. Once ``stop`` is set nothing new
-    starts, what is in flight is finished, and an episode that was cancelled counts as not run where it cost nothing
-    or is kept on disk. A bug in one episode is kept as a Crash and harms no other. Raises the first InputError that an
-    episode raised, after those in flight ended, and whatever ``done`` raises.
+    where there is none). Both are called by the calling thread, as episodes finish. Once ``stop`` is set or
+    ``may_start`` says no nothing new starts, what is in flight is finished, and an episode that was cancelled, or
+    refused by the run's ceiling, counts as not run where it cost nothing or is kept on disk. A bug in one episode is
+    kept as a Crash and harms no other. Raises the first InputError that an episode raised, after those in flight
+    ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
-    play = _Play(Queue(jobs, care), done, again or done, stop, set(range(len(jobs))))
+    play = _Play(Queue(jobs, care), done, again or done, stop, may_start, set(range(len(jobs))))
     flight: dict[Future[EpisodeResult | None], Entry] = {}
     with ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode") as pool:
         try:
             while True:
-                while len(flight) < jobs_at_once and play.refusal is None and not stop.is_set():
+                while len(flight) < jobs_at_once and play.may_go_on:
                     entry = play.queue.start()
                     if entry is None:
                         break
@@ -94,7 +106,7 @@ def run_suite(
             raise
     if play.refusal is not None:
         raise play.refusal
-    stopped = stop.is_set() and bool(play.undone)
+    stopped = (stop.is_set() or play.halted) and bool(play.undone)
     return SuiteEnd(play.delivered, tuple(play.crashes), stopped, play.queue.left_alone)
 
 
@@ -108,8 +120,8 @@ def _after(
 def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) -> None:
     error = future.exception()
     result = future.result() if error is None else None
-    if result is not None and play.stop.is_set() and result.receipt.outcome.status == "cancelled":
-        result = None if result.log.resumable or not _is_paid_for(result) else result
+    if result is not None and _cut_off(result, play):
+        result = None
     repeated = play.queue.ended(entry, result)
     if result is not None:
         (play.again if repeated else play.done)(entry.index, result)
@@ -123,6 +135,18 @@ def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) ->
         play.undone.discard(entry.index)
     elif error is not None:
         raise error
+
+
+def _cut_off(result: EpisodeResult, play: _Play) -> bool:
+    """Whether an episode counts as not run: it was cancelled or refused, and cost nothing or is kept on disk."""
+    outcome = result.receipt.outcome
+    refused = outcome.reason == "quota_refused"
+    if not refused and not (play.stop.is_set() and outcome.status == "cancelled"):
+        return False
+    if not result.log.resumable and _is_paid_for(result):
+        return False
+    play.halted = play.halted or refused
+    return True
 
 
 def _is_paid_for(result: EpisodeResult) -> bool:

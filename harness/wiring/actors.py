@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from harness import catalog, config, scenario
+from harness.clock import SystemClock
 from harness.errors import CatalogError, MissingKeyError, UsageError
 from harness.ports import Actor, Provider, Transport
 from harness.redaction import SecretGuard
@@ -96,7 +97,8 @@ def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
     )
     key_env = (named.key_env if named else None) or preset.key_env
     required = preset.key_required or (named is not None and named.key_env is not None)
-    return ActorSpec(identity=identity, base_url=address, key_env=key_env, key_required=required)
+    price = (named.price if named else None) or config.table_price(model, address, SystemClock().now())
+    return ActorSpec(identity=identity, base_url=address, key_env=key_env, key_required=required, price=price)
 
 
 def covered_by(provider: str, model: str, address: str, settings: GenerationSettings) -> dict[str, JsonValue]:

@@ -17,7 +17,8 @@ from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
-from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
+from harness.meter import Ceiling
+from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
@@ -28,6 +29,7 @@ from harness.wiring.built_in import plane_operations
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import opener
+from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
@@ -69,15 +71,17 @@ class Session:
         keep_output: Callable[[bytes], str | None] | None = None,
         *,
         late_row: Callable[[LateRow], None] | None = None,
+        ceiling: Ceiling | None = None,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
 
         ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
+        What they may cost together is reserved at ``ceiling`` (None: there is no bound).
         """
         self._late_row = late_row or (lambda _: None)
         self._shutdown = threading.Event()
         self._keep_output = keep_output
-        self._place, self._keeping, self._episodes = place, keeping, episodes
+        self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -148,6 +152,11 @@ class Session:
             return None
         return durable_place(self._episodes, job.key)
 
+    def _quota(self, job: EpisodeJob) -> Quota | None:
+        if self._ceiling is None or job.actor.identity.kind != "live":
+            return None
+        return EpisodeQuota(self._ceiling, job)
+
     def seen(self, job: EpisodeJob) -> Seen:
         """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
         parts = self.parts(job, clock=SystemClock())
@@ -186,6 +195,7 @@ class Session:
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
             durable=self._durable(job),
+            quota=self._quota(job),
             keep_output=self._keep_output,
             shutdown=self._shutdown.is_set,
             late_row=self._late_row,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
@@ -12,9 +13,12 @@ import pytest
 from harness import wiring
 from harness.cli.main import main
 from harness.errors import CatalogError, PlaneMissingError
+from harness.meter import Ceiling
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.message import GenerationSettings
 from harness.schema.outcome import Outcome
+from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Boundary, Counters, Receipt
 from harness.schema.run import EpisodeJob, EpisodeResult, RunLogEntry
@@ -70,6 +74,7 @@ class World:
     cancelled: int = 0
     swept: int = 0
     episode: Callable[[EpisodeJob], EpisodeResult] | None = None
+    ceiling: Ceiling | None = None
 
     def result(self, job: EpisodeJob) -> EpisodeResult:
         name = job.loaded.scenario.id
@@ -112,14 +117,18 @@ class World:
         )
         needed = kind == "live" and not text.startswith("openai-compatible/")
         key_env = "SOME_API_KEY" if kind == "live" else None
-        return (ActorSpec(identity=identity, key_env=key_env, key_required=needed),)
+        price = Price(input=Decimal(1), output=Decimal(5), source="made up") if "priced" in text else None
+        if "bounded" in text:
+            identity = identity.model_copy(update={"settings": GenerationSettings(max_output_tokens=100)})
+        return (ActorSpec(identity=identity, key_env=key_env, key_required=needed, price=price),)
 
 
 class MadeUpSession:
     """Plays jobs in the world it was made for."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, ceiling: Ceiling | None) -> None:
         self.world = world
+        world.ceiling = ceiling
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +167,11 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
-    monkeypatch.setattr(wiring, "Session", lambda *_, **__: MadeUpSession(made))
+
+    def session(*_: object, ceiling: Ceiling | None = None, **__: object) -> MadeUpSession:
+        return MadeUpSession(made, ceiling)
+
+    monkeypatch.setattr(wiring, "Session", session)
     monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))
     monkeypatch.setattr(wiring, "scenarios", lambda *_: {name: tmp_path / f"{name}.toml" for name in made.names})
     monkeypatch.setattr(wiring, "plane_identity", plane_identity)

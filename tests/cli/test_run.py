@@ -111,7 +111,10 @@ def test_a_live_actor_without_consent_is_refused_before_anything_is_done(harness
     code, out, err = harness("run", "--actor", "script", "--actor", "openai/m", "--out", "out")
 
     assert (code, out) == (4, "")
-    assert err == "harness: actor 'openai/m' is a live model and costs money; agree with --yes-spend\n"
+    assert (
+        err == "harness: actor 'openai/m' is a live model and costs money; "
+        "bound it with --max-cost USD, or agree with --yes-spend\n"
+    )
     assert world.jobs == []
     assert not (world.folder / "out").exists()
 
@@ -292,12 +295,14 @@ def test_a_dry_run_tells_how_often_live_models_may_be_called(harness: Harness, w
     out = harness("run", "--actor", "script", "--actor", "openai/m", "--trials", "3", "--dry-run")[1]
 
     # two scenarios, three trials of the live actor, twelve turns each
-    assert out.splitlines()[-1] == "12 episodes; at most 72 calls of live models"
+    assert out.splitlines()[-1].startswith("12 episodes; at most 72 calls of live models, ")
+    assert out.splitlines()[-1].endswith(" tokens, price unknown")
 
 
 def test_a_dry_run_as_json_is_one_object(harness: Harness, world: World) -> None:
     plan = json.loads(harness("run", "pack/a", "--dry-run", "--format", "json")[1])
 
+    assert plan.pop("estimate")["calls"] == 0
     assert plan == {"plan": [{"scenario": "pack/a", "actor": "script", "plane": "loopx==0.4.8", "trial": 1}]}
 
 

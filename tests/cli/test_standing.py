@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 
@@ -34,13 +35,15 @@ def test_verdicts_are_counted_and_zeros_left_out(result: Result) -> None:
     assert (standing.counts, standing.done) == ("2 passed, 1 failed, 1 not judged, 1 tried again", 5)
 
 
-def test_tokens_are_summed_and_what_nobody_knows_is_told_and_never_zero(result: Result) -> None:
+def test_what_is_known_of_the_cost_is_summed_and_what_nobody_knows_is_told_and_never_zero(result: Result) -> None:
     standing = Standing()
     standing.over(paid(result("pass"), Usage(input_tokens=1200, output_tokens=34), Usage(input_tokens=0)))
-    assert standing.spent == "1,234 tokens"
+    assert standing.spent == "1,234 tokens and 2 calls of unknown cost"
     standing.tried(paid(result("not_judged"), None))
-    standing.over(paid(result("pass"), Usage()))
-    assert standing.spent == "1,234 tokens and 2 calls unknown"
+    known = paid(result("pass"), Usage(input_tokens=5))
+    row = known.log.attempts[0].model_copy(update={"cost_micro_usd": Decimal(12_345)})
+    standing.over(EpisodeResult(receipt=known.receipt, log=known.log.model_copy(update={"attempts": (row,)})))
+    assert standing.spent == "$0.0123 and 3 calls of unknown cost"
 
 
 def test_a_recording_costs_nothing_and_a_call_that_never_left_neither(result: Result) -> None:

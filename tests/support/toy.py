@@ -15,10 +15,11 @@ from harness.episode.durable import DurablePlace
 from harness.episode.late import LateReplies
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
-from harness.ports import Actor, ControlPlane, Executor, TurnContext, Witness
+from harness.ports import Actor, ControlPlane, Executor, Meter, Quota, TurnContext, Witness
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
+from harness.schema.price import Price
 from harness.schema.process import Completed, PlaneIdentity
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, LateRow
@@ -227,6 +228,9 @@ class Stage:
         spool: MemorySpool | None = None,
         witness: Witness | None = None,
         durable: DurablePlace | None = None,
+        meter: Meter | None = None,
+        quota: Quota | None = None,
+        price: Price | None = None,
         shutdown: Callable[[], bool] = lambda: False,
         keep_output: Callable[[bytes], str | None] | None = None,
     ) -> Played:
@@ -240,7 +244,7 @@ class Stage:
             provider = catalog.module("providers", "openai").build()
             actor = catalog.module("actors", "scripted").build(spec, provider)
         else:
-            spec = ActorSpec(identity=actor.identity)
+            spec = ActorSpec(identity=actor.identity, price=price)
         planes: list[ToyPlane] = []
 
         def open_plane(workspace: Workspace) -> ControlPlane:
@@ -264,6 +268,8 @@ class Stage:
             witness=witness,
             durable=durable,
             operations=self.operations,
+            meter=meter,
+            quota=quota,
             shutdown=shutdown,
             pause=self.pause,
             detached=self.detached,

@@ -196,7 +196,10 @@ GOOD = 'provider = "openai"\nmodel = "m"\n'
         ('[actors.a]\nprovider = "azure"\nmodel = "m"', "provider: unknown; allowed: openai, ark, openai-compatible"),
         ('[actors.a]\nprovider = 1\nmodel = "m"', "provider: must be a text"),
         ('[actors.a]\nprovider = "openai"\nmodel = "a b"', "model: this name cannot be used"),
-        (f"[actors.a]\n{GOOD}temprature = 1", "temprature: unknown; allowed: provider, model, base_url, key_env, temp"),
+        (
+            f"[actors.a]\n{GOOD}temprature = 1",
+            "temprature: unknown; allowed: provider, model, base_url, key_env, price,",
+        ),
         (f'[actors.a]\n{GOOD}"{CANARY} x" = 1', "a key: unknown"),
         (f"[actors.a]\n{GOOD}temperature = 3", "temperature: this value cannot be used; allowed: a number from 0 to 2"),
         (f"[actors.a]\n{GOOD}seed = [1]", "seed: not such a value; allowed: a whole number"),

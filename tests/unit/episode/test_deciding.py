@@ -120,11 +120,11 @@ def tool_effect(waiting: Waiting) -> Waiting:
 def test_a_reply_that_came_late_answers_the_call_once_somebody_says_so(model_call: Waiting) -> None:
     stage = model_call.stage
     assert len(stage.detached) == 1
-    assert fold(model_call.records()).total_tokens is None
+    assert fold(model_call.records()).total_tokens.value is None
     model_call.land()
     assert len(stage.detached) == 0
     assert model_call.records()[-1].payload == LateUsage(row="turn-1/main:attempt:1", usage=SEVEN)
-    assert fold(model_call.records()).total_tokens == 7
+    assert fold(model_call.records()).total_tokens.value == 7
     assert [(row.operation, row.usage) for row in stage.late_rows] == [("turn-1/main", SEVEN)]
     model_call.decide("replay_success")
     played = model_call.drive()
@@ -134,7 +134,7 @@ def test_a_reply_that_came_late_answers_the_call_once_somebody_says_so(model_cal
         (1, "completed", SEVEN),
         (1, "completed", SEVEN),
     ]
-    assert fold(model_call.records()).total_tokens == 14
+    assert fold(model_call.records()).total_tokens.value == 14
     assert "late_usage" in played.result.log.recovery
 
 
@@ -144,7 +144,7 @@ def test_a_late_reply_is_found_where_it_was_put_though_no_record_tells_of_it(mod
     assert not any(isinstance(record.payload, LateUsage) for record in model_call.records())
     model_call.decide("replay_success")
     assert model_call.drive().receipt.verdict == "pass"
-    assert fold(model_call.records()).total_tokens == 14
+    assert fold(model_call.records()).total_tokens.value == 14
 
 
 class Leased:

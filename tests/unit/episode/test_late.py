@@ -98,7 +98,7 @@ def test_what_lands_before_the_end_is_in_the_journal_and_in_the_ledger(stage: St
     played = stage.play(actor=ReplyActor([slow.reply]), cancelled=flag.is_set, journal=journal)
     late = [record.payload for record in journal.records if isinstance(record.payload, LateUsage)]
     assert late == [LateUsage(row="turn-1/main:attempt:1", usage=SEVEN)]
-    assert (journal.state.total_tokens, stage.late_rows) == (7, [])
+    assert (journal.state.total_tokens.value, stage.late_rows) == (7, [])
     assert played.result.log.recovery == ("late_usage",)
     assert [row.usage for row in played.result.log.attempts] == [SEVEN]
 

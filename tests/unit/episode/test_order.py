@@ -27,6 +27,7 @@ def test_the_steps_of_a_turn_stand_in_the_order_of_the_specification() -> None:
         "T20",
         "T21",
         "T22",
+        "T24",
         "T25",
     ]
     assert names == expected

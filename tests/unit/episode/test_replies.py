@@ -223,7 +223,10 @@ def test_tokens_beyond_a_limit_leave_the_reply_unused(stage: Stage) -> None:
 def test_a_reply_without_usage_under_a_token_limit_is_not_used(stage: Stage) -> None:
     actor = ReplyActor([said("", called("toy ask plane"), usage=None)])
     played = stage.play(actor=actor, change={"limits": {"total_tokens": 10}})
-    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("metric_unavailable", "total_tokens")
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == (
+        "metric_unavailable",
+        "total_tokens:usage_missing",
+    )
 
 
 def test_reaching_the_token_limit_exactly_admits_no_further_turn(stage: Stage) -> None:

@@ -143,7 +143,7 @@ def test_a_reply_that_broke_off_is_never_asked_for_again(stage: Stage) -> None:
     outcome = played.receipt.outcome
     assert (outcome.name, outcome.detail) == ("suspended/reconciliation_required", "model_call")
     assert (len(actor.requests), journal.state.operations["turn-1/main"].status) == (1, "unknown")
-    assert journal.state.total_tokens is None
+    assert journal.state.total_tokens.value is None
 
 
 def test_a_script_is_never_asked_again(stage: Stage) -> None:

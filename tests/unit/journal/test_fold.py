@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from numbered import case
 
 from harness.journal import EpisodeState, apply
 from harness.schema.message import Usage
+from harness.schema.metric import COUNT_MAX, Metric
 from harness.schema.outcome import Outcome
 from harness.schema.record import (
     Acknowledged,
@@ -21,6 +23,7 @@ from harness.schema.record import (
     Hooked,
     InputDelivered,
     LateUsage,
+    Metered,
     Opened,
     OpNotSent,
     OpParked,
@@ -88,7 +91,6 @@ def test_a_suspension_waits_until_it_is_resumed_or_closed() -> None:
         Compacted(turn=1, before=9, after=3, summary=D),
         Decided(operation="x", digest=D, decision="retry"),
         Hooked(hook="h", point="before_model", outcome="continue"),
-        BudgetStop(outcome=Outcome(status="limit_exceeded", reason="model_turns")),
     ],
     ids=lambda payload: payload.kind,
 )
@@ -202,28 +204,59 @@ def test_tokens_add_up_and_an_explicit_zero_is_zero() -> None:
         usage("1", input_tokens=10, output_tokens=2, cache_read_tokens=4),
         usage("2", input_tokens=0, output_tokens=0, cache_read_tokens=0),
     )
-    assert state.total_tokens == 12
-    assert state.uncached_input_tokens == 6
+    assert state.total_tokens.value == 12
+    assert state.uncached_input_tokens.value == 6
 
 
 @pytest.mark.parametrize("tokens", [{}, {"input_tokens": 3}], ids=["nothing", "no output"])
 def test_missing_usage_makes_the_total_unknown_never_zero(tokens: dict[str, int]) -> None:
-    assert after(usage("1", input_tokens=1, output_tokens=1), usage("2", **tokens)).total_tokens is None
+    assert after(usage("1", input_tokens=1, output_tokens=1), usage("2", **tokens)).total_tokens.value is None
 
 
 def test_an_attempt_without_usage_makes_the_total_unknown() -> None:
     row = UsageRow(row="1", purpose="main", status="unknown", usage=None)
-    assert after(row).total_tokens is None
+    assert after(row).total_tokens.value is None
 
 
 def test_an_attempt_that_was_not_sent_costs_nothing() -> None:
     row = UsageRow(row="1", purpose="main", status="not_sent", usage=None)
-    assert after(row).total_tokens == 0
+    assert after(row).total_tokens.value == 0
 
 
 def test_late_usage_fills_the_unknown_row_of_its_name_only() -> None:
     unknown = UsageRow(row="1", purpose="main", status="unknown", usage=None)
     late = LateUsage(row="1", usage=Usage(input_tokens=5, output_tokens=2))
-    assert after(unknown, late).total_tokens == 7
-    assert after(usage("1", input_tokens=1, output_tokens=1), late).total_tokens == 2
-    assert after(unknown, LateUsage(row="2", usage=Usage(input_tokens=5, output_tokens=2))).total_tokens is None
+    assert after(unknown, late).total_tokens.value == 7
+    assert after(usage("1", input_tokens=1, output_tokens=1), late).total_tokens.value == 2
+    assert after(unknown, LateUsage(row="2", usage=Usage(input_tokens=5, output_tokens=2))).total_tokens.value is None
+
+
+@case(55)
+def test_a_sum_beyond_what_can_be_counted_is_no_sum() -> None:
+    rows = [usage("1", input_tokens=COUNT_MAX, output_tokens=0), usage("2", input_tokens=1, output_tokens=0)]
+    assert after(*rows[:1]).total_tokens == Metric(value=COUNT_MAX)
+    assert after(*rows).total_tokens == Metric(cause="overflow")
+    assert after(*rows, usage("3", input_tokens=0, output_tokens=0)).total_tokens == Metric(cause="overflow")
+
+
+def test_more_from_a_cache_than_was_asked_is_no_uncached_count() -> None:
+    state = after(usage("1", input_tokens=10, output_tokens=1, cache_read_tokens=12))
+    assert state.uncached_input_tokens == Metric(cause="usage_missing")
+    assert state.total_tokens == Metric(value=11)
+
+
+def test_the_first_limit_that_was_reached_stays_the_one() -> None:
+    stops = [
+        BudgetStop(outcome=Outcome(status="limit_exceeded", reason=reason)) for reason in ("total_tokens", "duration")
+    ]
+    found = after(*stops).exhausted
+    assert found is not None
+    assert found.reason == "total_tokens"
+
+
+def test_what_was_measured_last_counts_and_an_unknown_cost_stays_unknown() -> None:
+    known = [Metered(active_ms=5, cost=Metric(value=1)), Metered(active_ms=9, cost=Metric(value=2))]
+    assert (after(*known).active_ms, after(*known).cost) == (9, Metric(value=2))
+    lost = Metric(cause="meter_error")
+    state = after(*known, Metered(active_ms=10, cost=lost), Metered(active_ms=11, cost=Metric(value=3)))
+    assert (state.active_ms, state.cost) == (11, lost)

@@ -76,7 +76,7 @@ def test_a_reset_breaks_the_body_and_the_next_attempt_goes_through(transport: Ht
     with rehearsal(fault=[fault("reset")]).serve() as serving:
         with pytest.raises(ProviderError) as caught:
             send(transport, serving, header(), ask())
-        assert (caught.value.category, caught.value.retryable) == ("connection_lost", True)
+        assert (caught.value.category, caught.value.delivered) == ("connection_lost", True)
         assert send(transport, serving, header(attempt=2), ask()).status == HTTPStatus.OK
         assert [call.fault for call in serving.calls] == ["reset", None]
 

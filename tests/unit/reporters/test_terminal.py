@@ -71,7 +71,7 @@ def test_an_episode_that_was_not_judged_tells_why(view: RunView) -> None:
 
 def test_the_table_tells_code_and_steps_under_the_scenario(view: RunView) -> None:
     lines = summary(view, width=140, color=False).splitlines()
-    assert lines[4].split() == ["loopx/capability-repair"]
+    assert lines[5].split() == ["loopx/capability-repair"]
     second = next(line for line in lines if line.startswith("2."))
     assert second.split() == [
         "2.",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from numbered import case
 
 from harness.errors import ScenarioError
 from harness.scenario import json_schema, load
@@ -173,3 +174,41 @@ def test_json_schema_tells_editors_the_keys() -> None:
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert isinstance(properties, dict)
     assert {"schema", "id", "kind", "check", "script"} <= set(properties)
+
+
+@pytest.mark.parametrize(
+    ("limit", "at"),
+    [
+        pytest.param("model_turns = -1", "limits.model_turns", marks=case(41, 57)),
+        pytest.param("total_tokens = true", "limits.total_tokens", marks=case(57)),
+        pytest.param("tool_calls = 1.5", "limits.tool_calls", marks=case(57)),
+        pytest.param("uncached_input_tokens = 9007199254740992", "limits.uncached_input_tokens", marks=case(57)),
+        pytest.param('tool_calls_by_name = { " " = 1 }', "limits.tool_calls_by_name", marks=case(57)),
+        pytest.param('tool_calls_by_name = { "ls" = -1 }', "limits.tool_calls_by_name.ls", marks=case(57)),
+        pytest.param('unknown_metric = "ignore"', "limits.unknown_metric", marks=case(57)),
+        pytest.param('turn_cap = "drop"', "limits.turn_cap", marks=case(57)),
+        pytest.param("host_cost = { micro = 1.5 }", "limits.host_cost.micro", marks=case(57)),
+        pytest.param('host_cost = { micro = 1, unit = "" }', "limits.host_cost.unit", marks=case(57)),
+        pytest.param('host_cost = { micro = 1, currency = " " }', "limits.host_cost.currency", marks=case(57)),
+        pytest.param("active_s = -0.5", "limits.active_s", marks=case(57)),
+    ],
+)
+def test_a_limit_that_is_none_is_refused_at_its_line(limit: str, at: str, text: str, write: Write) -> None:
+    path = write(text.replace("model_turns = 4", limit, 1))
+    said = str(complaint(path))
+    assert at in said
+    assert f"{path}:{text[: text.index('model_turns = 4')].count(chr(10)) + 1}:" in said
+
+
+def test_the_largest_and_the_smallest_limits_are_accepted(text: str, write: Write) -> None:
+    given = """model_turns = 0
+total_tokens = 9007199254740991
+active_s = 0
+host_cost = { micro = 0, unit = "credits", currency = "EUR" }
+tool_calls_by_name = { "Read_File" = 0 }
+turn_cap = "answer_excess"
+unknown_metric = "continue_and_mark"
+"""
+    limits = load(write(text.replace("model_turns = 4", given, 1)), grammars=GRAMMARS).scenario.limits
+    assert (limits.model_turns, limits.total_tokens, limits.active_s) == (0, 2**53 - 1, 0)
+    assert limits.tool_calls_by_name == {"Read_File": 0}

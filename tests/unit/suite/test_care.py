@@ -236,3 +236,19 @@ def test_further_attempts_at_a_provider_that_is_left_alone_are_not_made_and_not_
 
     assert (told.again, [index for index, _ in told.done]) == ([(0, 1)], [1, 2, 3])
     assert end.left_alone == {"a": 1}
+
+
+def test_where_nothing_more_may_start_no_further_attempt_is_made(make_live: Live, make_failed: Failed) -> None:
+    told = Told()
+    end = run_suite(
+        [make_live(1, "a"), make_live(2, "a")],
+        episode=lambda job: make_failed(job, "timeout"),
+        jobs_at_once=1,
+        done=told.take,
+        stop=threading.Event(),
+        care=Care(retries=3, pause_s=0),
+        may_start=lambda: len(told.again) < 2,
+        again=told.take_again,
+    )
+
+    assert (told.again, told.done, end) == ([(0, 1), (1, 1)], [], SuiteEnd(2, (), stopped=True))

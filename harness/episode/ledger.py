@@ -1,0 +1,89 @@
+"""One row for each dispatched model attempt: in the journal, in the run log with its cost, and at the run's ceiling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness import meter
+from harness.episode.hands import TurnInHand
+from harness.episode.world import World
+from harness.errors import AccountingError
+from harness.schema.base import digest_text
+from harness.schema.message import Reply, Usage
+from harness.schema.price import Price
+from harness.schema.record import Payload, UsageRow
+from harness.schema.run import AttemptRow
+
+__all__ = ["answered", "enter", "priced", "row_of", "told_again"]
+
+#: What a provider adds to the name of a model to tell which version of it answers.
+_VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
+
+
+def row_of(operation: str, attempt: int) -> str:
+    """The name of an attempt's row."""
+    return f"{operation}:attempt:{attempt}"
+
+
+def enter(
+    world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None, record: Callable[[Payload], object]
+) -> None:
+    """Enter an attempt that is over; ``row`` tells of it without usage, cost and what answered, which ``reply`` tells.
+
+    Raises AccountingError where it is entered already: what was paid once would count twice.
+    """
+    usage = None if reply is None else reply.usage
+    name = row_of(row.operation, row.attempt)
+    if any(known.row == name for known in world.state.usage):
+        raise AccountingError(f"attempt {name} is entered twice")
+    record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
+    world.attempts.append(priced(world, row if reply is None else answered(turn, row, reply), usage))
+    if world.parts.quota is not None:
+        world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
+
+
+def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
+    """The row with this usage and what it cost."""
+    known = row.status != "not_sent"
+    told: dict[str, object] = {
+        "usage": usage,
+        "cost_micro_usd": meter.cost(usage, world.parts.job.actor.price) if known else None,
+        "inconsistent": meter.is_inconsistent(usage),
+    }
+    return row.model_copy(update=told)
+
+
+def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
+    """The row with what answered."""
+    told = {
+        "status": "completed",
+        "model": _resolved(turn.request.model if turn.request else "", reply.model),
+        "fingerprint": None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+    }
+    return row.model_copy(update=told)
+
+
+def told_again(row: UsageRow, price: Price | None) -> AttemptRow:
+    """What the journal still tells of an attempt: its tokens, and not how long it took."""
+    operation, _, attempt = row.row.rpartition(":attempt:")
+    return AttemptRow(
+        operation=operation,
+        attempt=int(attempt),
+        status=row.status,
+        usage=row.usage,
+        seconds=0.0,
+        cost_micro_usd=meter.cost(row.usage, price),
+        inconsistent=meter.is_inconsistent(row.usage),
+    )
+
+
+def _resolved(asked: str, answered: str | None) -> str | None:
+    """The model that answered: by name where it is the one asked for or a version of it, else by digest.
+
+    The provider chooses this text, so it may hold anything.
+    """
+    if answered is None:
+        return None
+    is_version = answered.startswith(asked) and _VERSION.fullmatch(answered.removeprefix(asked)) is not None
+    return answered if is_version else digest_text(answered)[:19]

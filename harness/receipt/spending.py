@@ -1,0 +1,57 @@
+"""``spending.jsonl`` of a run: what was reserved for model calls and what they cost, written before it counts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.errors import StoreError
+from harness.schema.spending import Entry
+
+__all__ = ["SPENDING", "SpendingFile"]
+
+SPENDING = "spending.jsonl"
+
+
+class SpendingFile:
+    """The file of a run folder, made with its first entry. ``before`` is what an interrupted run left in it.
+
+    A last line that is torn by a kill is cut off at the next entry: what it would have said did not happen yet. Raises
+    StoreError where the file cannot be read, or is not what was written there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._descriptor = folder / SPENDING, -1
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            data = b""
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be read: {error.strerror}") from error
+        self._size = data.rfind(b"\n") + 1
+        try:
+            self.before = tuple(Entry.model_validate_json(line) for line in data[: self._size].splitlines())
+        except ValidationError:
+            raise StoreError(f"{self._path}: is not what harness wrote there") from None
+
+    def keep(self, entry: Entry) -> None:
+        """Put an entry on disk; on return it survives a power cut. Raises StoreError."""
+        line = (entry.model_dump_json() + "\n").encode("ascii")
+        try:
+            if self._descriptor < 0:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+                self._descriptor = os.open(self._path, flags, 0o644)
+                os.ftruncate(self._descriptor, self._size)
+            os.pwrite(self._descriptor, line, self._size)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
+        self._size += len(line)
+
+    def close(self) -> None:
+        """Release the file; idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1

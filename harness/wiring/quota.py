@@ -1,0 +1,52 @@
+"""One live episode at the run's ceiling: what its attempts can cost at most, and what they did cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+
+from harness import meter
+from harness.meter import Ceiling
+from harness.schema.actor import ActorSpec
+from harness.schema.base import digest_text
+from harness.schema.message import ModelRequest, Usage
+from harness.schema.run import EpisodeJob
+
+__all__ = ["EpisodeQuota", "most_of"]
+
+
+class EpisodeQuota:
+    """Reserves for the attempts of one job."""
+
+    def __init__(self, ceiling: Ceiling, job: EpisodeJob) -> None:
+        self._ceiling, self._job = ceiling, job
+
+    def admits(self) -> bool:
+        """Whether the episode may begin."""
+        return self._ceiling.is_open()
+
+    def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+        """Set aside the most that an attempt can cost."""
+        most = most_of(self._job.actor, request)
+        return self._ceiling.reserve(self._name(attempt), most, seconds=seconds, stopped=stopped)
+
+    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
+        """What it did cost; one that was not sent cost nothing."""
+        cost = meter.cost(usage, self._job.actor.price) if sent else Decimal(0)
+        self._ceiling.settle(self._name(attempt), cost)
+
+    def _name(self, attempt: str) -> str:
+        return digest_text(f"{self._job.key}\n{attempt}")
+
+
+def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:
+    """In millionths of a US dollar; None where the price or the bound on the output is not known.
+
+    A token is at least a byte of what is sent, and what is sent is at most as long as the request's JSON in ASCII.
+    """
+    settings = actor.identity.settings
+    if actor.price is None or settings is None or settings.max_output_tokens is None:
+        return None
+    size = len(json.dumps(request.model_dump()))
+    return meter.most(actor.price, input_tokens=size, output_tokens=settings.max_output_tokens)
