@@ -115,9 +115,7 @@ def _definition(journal: Journal) -> str | None:
     if opened is None:
         return None
     inputs: list[JsonValue] = [
-        [record.payload.input, record.payload.digest]
-        for record in journal.records
-        if isinstance(record.payload, InputDelivered)
+        [payload.input, payload.digest] for payload in journal.payloads if isinstance(payload, InputDelivered)
     ]
     return digest_json([opened.definition, *inputs])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from harness.schema.base import Digest
 from harness.schema.command import CommandShape
@@ -11,10 +11,10 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import Opened, Purpose, TurnCommitted, UsageRow
 from harness.schema.tool import ResultCode
 
-__all__ = ["EpisodeState", "Operation", "StepState"]
+__all__ = ["EpisodeState", "Operation", "StepState", "changed"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """One external action and how far it got."""
 
@@ -26,7 +26,7 @@ class Operation:
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepState:
     """One declared call: how it was classified, and its one result (None while it has none)."""
 
@@ -45,7 +45,7 @@ class StepState:
     answer: Digest | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EpisodeState:
     """The fold of an episode's records.
 
@@ -99,3 +99,18 @@ class EpisodeState:
                 return None
             total += row.usage.input_tokens + (-other if uncached else other)
         return total
+
+
+_Value = TypeVar("_Value", EpisodeState, Operation, StepState)
+
+
+def changed(value: _Value, **fields: object) -> _Value:
+    """The same value with other ``fields``, as ``dataclasses.replace`` makes it; ``value`` stays as it is.
+
+    An episode's state is changed at every record, and most of it stays: the fields are taken over as a whole and not
+    one by one.
+    """
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(fields)
+    return made

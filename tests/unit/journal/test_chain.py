@@ -92,8 +92,9 @@ def test_a_stored_journal_is_taken_again_and_then_written_on() -> None:
     kept: list[Record] = []
     journal = Journal(stored=records[:2], keep=kept.append)
     assert journal.ahead == records[0].payload
-    taken = [journal.append(record.payload) for record in records[:2]]
-    assert (taken, journal.took_last, kept) == (list(records[:2]), True, [])
+    for record in records[:2]:
+        journal.append(record.payload)
+    assert (journal.records, journal.took_last, kept) == (records[:2], True, [])
     journal.append(records[2].payload)
     assert [record.payload for record in kept] == [Resumed(credited_s=0.0), records[2].payload]
     assert not journal.took_last
