@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from harness.errors import ProviderError, ScriptError, ScriptExhaustedError
@@ -43,6 +44,8 @@ def _problem(action: Action) -> str | None:
     return f"usage counts {', '.join(Usage.model_fields)} only" if unknown else None
 
 
+#: Longest body whose reply is remembered, in bytes: every trial of a script sends the same ones.
+_SHORT: Final = 16_384
 #: Longest text that the replacements of an action may make, in characters.
 TEXT_MAX: Final = 8_388_608
 
@@ -83,7 +86,7 @@ class ScriptedActor:
             body = _raw(action.raw_response)
         else:
             body = self._provider.encode_reply(self._made(action, position, request, context))
-        return self._provider.decode_reply(WireResponse(200, _HEADERS, body))
+        return _read(self._provider, body) if len(body) <= _SHORT else _decoded(self._provider, body)
 
     def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:
         """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
@@ -132,6 +135,13 @@ class ScriptedActor:
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _decoded(provider: Provider, body: bytes) -> Reply:
+    return provider.decode_reply(WireResponse(200, _HEADERS, body))
+
+
+_read = lru_cache(maxsize=256)(_decoded)
 
 
 def _command_tool(tools: tuple[ToolSpec, ...], position: int) -> tuple[str, str]:

@@ -53,6 +53,7 @@ class TurnInHand:
 
     number: int = 0
     request: ModelRequest | None = None
+    digest: str = ""
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from contextlib import ExitStack
+from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
@@ -22,6 +23,7 @@ from harness.schema.evidence import StateDigest
 from harness.schema.message import Message, SystemMessage, UserMessage
 from harness.schema.process import Completed
 from harness.schema.record import FixtureBound, InputDelivered, Opened, OpPlanned, OpReceipt, OpStarted
+from harness.schema.remembering import remembered
 from harness.schema.scenario import Scenario
 from harness.schema.tool import ToolSpec
 from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve, shortage
@@ -45,18 +47,20 @@ def fixed_values(workspace: Workspace, turn: str) -> dict[str, str]:
 
 def tool_specs(scenario: Scenario) -> tuple[ToolSpec, ...]:
     """The tools as they are declared to the actor."""
-    return tuple(
-        ToolSpec(
-            name=name,
-            description=tool.about,
-            parameters={
-                "type": "object",
-                "properties": {tool.argument: {"type": "string"}},
-                "required": [tool.argument],
-                "additionalProperties": False,
-            },
-        )
-        for name, tool in scenario.tool.items()
+    return tuple(_tool_spec(name, tool.about, tool.argument) for name, tool in scenario.tool.items())
+
+
+@lru_cache(maxsize=128)
+def _tool_spec(name: str, about: str, argument: str) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        description=about,
+        parameters={
+            "type": "object",
+            "properties": {argument: {"type": "string"}},
+            "required": [argument],
+            "additionalProperties": False,
+        },
     )
 
 
@@ -191,13 +195,19 @@ def _bounds(parts: EpisodeParts, journal: Journal, durable: DurableEpisode | Non
 def _parts(parts: EpisodeParts) -> dict[str, Digest]:
     """The digests of what is frozen, by the name that a person gives it."""
     job = parts.job
-    said = job.loaded.scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
-    frozen: dict[str, JsonValue] = {"tools" if name == "tool" else name: value for name, value in said.items()}
-    frozen["scenario"] = job.loaded.digest
-    frozen["actor"] = job.actor.identity.digest
-    frozen["control_plane"] = job.plane.model_dump(mode="json")
-    frozen["classifier"] = CLASSIFIER_VERSION
-    return {name: digest_json(value) for name, value in frozen.items()}
+    return {
+        **_parts_of_scenario(job.loaded.scenario),
+        "scenario": digest_json(job.loaded.digest),
+        "actor": digest_json(job.actor.identity.digest),
+        "control_plane": digest_json(job.plane.model_dump(mode="json")),
+        "classifier": digest_json(CLASSIFIER_VERSION),
+    }
+
+
+@remembered(64)
+def _parts_of_scenario(scenario: Scenario) -> dict[str, Digest]:
+    said = scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
+    return {"tools" if name == "tool" else name: digest_json(value) for name, value in said.items()}
 
 
 def _same_definition(journal: Journal, now: Opened) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from harness import meter
@@ -11,7 +10,7 @@ from harness.episode.ask import ask
 from harness.episode.call import run_one
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
 from harness.episode.world import World
-from harness.schema.base import JsonValue, digest_json, digest_text
+from harness.schema.base import digest_text
 from harness.schema.message import AssistantMessage, ModelRequest, ToolMessage
 from harness.schema.outcome import Outcome
 from harness.schema.record import (
@@ -68,16 +67,14 @@ def _project(world: World, turn: TurnInHand) -> Outcome | None:
         **({} if actor.settings is None else {"settings": actor.settings}),
     )
     world.requests.append(turn.request)
-    digest = _digest(world, turn.request)
-    world.record(Projection(turn=turn.number, request=digest, messages=len(world.messages)))
+    turn.digest = world.digests.of(turn.request)
+    world.record(Projection(turn=turn.number, request=turn.digest, messages=len(world.messages)))
     return None
 
 
 def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
     """T11: the model operation is decided; its digest is that of the complete effective request."""
-    if turn.request is None:  # pragma: no cover  (T10 makes it)
-        raise AssertionError(turn.operation)
-    world.record(OpPlanned(operation=turn.operation, purpose="main", digest=_digest(world, turn.request)))
+    world.record(OpPlanned(operation=turn.operation, purpose="main", digest=turn.digest))
     return None
 
 
@@ -231,12 +228,6 @@ def run_turn(world: World) -> Outcome | None:
     if ending is not None and ending.status == "completed":
         return world.bounds.cancellation() or ending
     return ending
-
-
-def _digest(world: World, request: ModelRequest) -> str:
-    """Of the complete effective request; json and not pydantic, for a text in it may hold half of a surrogate pair."""
-    plain: JsonValue = json.loads(json.dumps(request.model_dump()))
-    return digest_json(world.placeholders.hide_json(plain))
 
 
 def _invalid(detail: str) -> Outcome:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
 from harness.episode.parts import EpisodeParts
+from harness.episode.request_digest import RequestDigests
 from harness.episode.values import LateValues
 from harness.errors import MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
@@ -53,6 +54,7 @@ class World:
     baseline: StateDigest
     latest: StateDigest
     messages: list[Message] = field(default_factory=list)
+    digests: RequestDigests = field(init=False)
     requests: list[ModelRequest] = field(default_factory=list)
     trace: list[TraceStep] = field(default_factory=list)
     findings: list[tuple[int | None, RawFinding]] = field(default_factory=list)
@@ -66,6 +68,9 @@ class World:
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.digests = RequestDigests(self.placeholders.hide_json)
 
     @property
     def state(self) -> EpisodeState:
