@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -24,7 +23,7 @@ class RequestDigests:
         fields = (f'"{name}":{self._text(getattr(request, name))}' for name in sorted(ModelRequest.model_fields))
         return digest_text("{" + ",".join(fields) + "}")
 
-    def _text(self, value: object) -> str:
+    def _text(self, value: JsonValue | Frozen | tuple[Frozen, ...]) -> str:
         if isinstance(value, tuple):
             return "[" + ",".join(map(self._text, value)) + "]"
         if not isinstance(value, Frozen):
@@ -35,7 +34,6 @@ class RequestDigests:
             known = self._texts[id(value)] = value, self._canonical(value.model_dump())
         return known[1]
 
-    def _canonical(self, value: object) -> str:
-        # json and not pydantic: a text in it may hold half of a surrogate pair
-        plain: JsonValue = json.loads(json.dumps(value))
-        return canonical_json(self.hide(plain))
+    def _canonical(self, value: JsonValue) -> str:
+        # Python's values and not pydantic's JSON: a text, a key too, may hold half of a surrogate pair
+        return canonical_json(self.hide(value))

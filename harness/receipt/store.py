@@ -13,8 +13,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -22,8 +23,8 @@ from typing import NamedTuple, Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.manifest_text import manifest_text
 from harness.redaction import SecretGuard
-from harness.schema.base import Digest, digest_text
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
@@ -36,16 +37,23 @@ LOG = "run.jsonl"
 PART = "episodes.part.jsonl"
 
 
+_BETWEEN = ',"log":'
+
+
 class _Kept(NamedTuple):
     """Where an episode's receipt and log lie in the part file, in bytes, and what the manifest needs of it."""
 
     receipt_at: int
     receipt_size: int
-    log_at: int
     log_size: int
+    digest: bytes
     key: str
-    digest: Digest
     verdict: Verdict
+
+    @property
+    def log_at(self) -> int:
+        """The log comes behind the receipt."""
+        return self.receipt_at + self.receipt_size + len(_BETWEEN)
 
 
 class RunStore:
@@ -72,8 +80,8 @@ class RunStore:
         self._size = 0
         self._private: list[Path] = []
         self._part = self._folder = -1
-        text = _pretty(manifest)
-        guard.check(text, MANIFEST)
+        for _ in manifest_text(manifest, (), guard, MANIFEST):
+            pass  # nothing is made for a manifest that may not be written
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
         ]  # a name that is too long is told by whoever makes it
@@ -82,7 +90,7 @@ class RunStore:
         self._folder = _sole(folder)
         try:
             self._part = self._begin() if finished is None else self._go_on(finished)
-            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+            self._write_manifest(manifest, ())
         except BaseException:
             self.close()
             if finished is None:
@@ -121,7 +129,7 @@ class RunStore:
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
         receipt, log = line(result.receipt), json.dumps(result.log.model_dump(mode="json"), separators=(",", ":"))
         head = f'{{"position":{position},"receipt":'
-        data = f'{head}{receipt},"log":{log}}}\n'.encode("ascii")
+        data = f"{head}{receipt}{_BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)
         with self._lock:
             place = (position, result.receipt.attempt)
@@ -129,13 +137,11 @@ class RunStore:
                 raise HarnessError(f"place {position}, attempt {result.receipt.attempt}, is already kept")
             at = self._size
             self._append(data)
-            log_at = at + len(head) + len(receipt) + len(',"log":')
-            self._kept[place] = _Kept(
-                *(at + len(head), len(receipt), log_at, len(log)),
-                *(result.receipt.key, digest_text(receipt), result.receipt.verdict),
-            )
+            seen = sha256(receipt.encode("ascii")).digest()
+            key, verdict = result.receipt.key, result.receipt.verdict
+            self._kept[place] = _Kept(at + len(head), len(receipt), len(log), seen, key, verdict)
 
-    def finish(self, finished_at: str) -> Manifest:
+    def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
 
         The state is complete if every place of the plan has a receipt, else interrupted. A place that was tried
@@ -144,30 +150,34 @@ class RunStore:
         with self._lock:
             order = [self._kept[place] for place in sorted(self._kept)]
             last = {position: self._kept[position, attempt].verdict for position, attempt in sorted(self._kept)}
-            links: list[ReceiptLink] = []
-            for kept in order:
-                links.append(link(links[-1] if links else None, kept.key, kept.digest))
             manifest = self._manifest.model_copy(
                 update={
                     "finished_at": finished_at,
                     "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
-                    "receipts": tuple(links),
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )
-            text = _pretty(manifest)
-            self._guard.check(text, MANIFEST)
             _replace(
                 self.folder / RECEIPTS,
                 (self._read(kept.receipt_at, kept.receipt_size) for kept in order),
                 sync=self._sync,
             )
             _replace(self.folder / LOG, (self._read(kept.log_at, kept.log_size) for kept in order), sync=self._sync)
-            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+            self._write_manifest(manifest, self._links(order))
             # kept until the manifest stands: before, it is what a reader goes by
             with suppress(OSError):
                 (self.folder / PART).unlink()
-            return manifest
+
+    def _write_manifest(self, manifest: Manifest, links: Iterable[ReceiptLink]) -> None:
+        pieces = manifest_text(manifest, links, self._guard, MANIFEST)
+        _replace(self.folder / MANIFEST, pieces, sync=self._sync)
+
+    def _links(self, order: Iterable[_Kept]) -> Iterator[ReceiptLink]:
+        """The chain, a link at a time."""
+        last: ReceiptLink | None = None
+        for kept in order:
+            last = link(last, kept.key, f"sha256:{kept.digest.hex()}")
+            yield last
 
     def discard(self) -> bool:
         """Take a run back that kept no episode: its files go, and the folders that were made for it.
@@ -258,14 +268,12 @@ def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool) -> None:
         beside.replace(path)
         if sync:
             _sync_folder(path.parent)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        raise _cannot_write(path, error) from error
-
-
-def _pretty(manifest: Manifest) -> bytes:
-    return (json.dumps(manifest.model_dump(mode="json"), indent=2, sort_keys=True) + "\n").encode("ascii")
+        if isinstance(error, OSError):
+            raise _cannot_write(path, error) from error
+        raise
 
 
 def _claim(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Numerous
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -45,7 +45,7 @@ class EpisodeOptions(Frozen):
     plane_time: str | None = None
 
 
-class EpisodeJob(Frozen):
+class EpisodeJob(Numerous):
     """One scenario, one actor, one trial, one attempt; picklable."""
 
     loaded: LoadedScenario
@@ -114,7 +114,7 @@ class EpisodeResult(Frozen):
     log: RunLogEntry
 
 
-class PlannedEpisode(Frozen):
+class PlannedEpisode(Numerous):
     """A place in the plan; ``provenance`` is that of the recording that is played there."""
 
     scenario: ScenarioId
@@ -124,7 +124,7 @@ class PlannedEpisode(Frozen):
     provenance: Provenance | None = None
 
 
-class ReceiptLink(Frozen):
+class ReceiptLink(Numerous):
     """A receipt in plan order. ``chain`` is the digest of the previous chain value and this digest."""
 
     key: str

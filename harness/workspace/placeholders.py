@@ -80,11 +80,11 @@ class Placeholders:
         escapes, name = match[1], match[2]
         return f"{{{escapes[1:]}{name}}}" if escapes else self._paths[f"{{{name}}}"]
 
-    def hide_json(self, value: JsonValue) -> JsonValue:
-        """The value with ``hide`` applied to every string in it, keys included."""
+    def hide_json(self, value: JsonValue | tuple[JsonValue, ...]) -> JsonValue:
+        """The value with ``hide`` applied to every string in it, keys included; tuples become lists."""
         if isinstance(value, str):
             return self.hide(value)
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.hide_json(item) for item in value]
         if isinstance(value, dict):
             return {self.hide(key): self.hide_json(item) for key, item in value.items()}

@@ -1,79 +1,70 @@
-"""Inspect AI's side of ``episodes.py``, run by the interpreter of a venv that has inspect-ai and nothing of ours.
+"""Inspect AI's side of ``episodes.py``: ``python inspect_side.py SAMPLES FOLDER``, where inspect-ai is installed.
 
-``python inspect_side.py EPISODES CALLS FOLDER`` plays one task of so many samples and prints the seconds it took as JSON.
+One task: a mock model that makes five calls of a tool of this process and says a last word, a scorer, a log on disk.
+Each answer comes with its usage, so that no tokens are counted; the log is not mirrored to a viewer while it grows.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 
-from inspect_ai import Task, eval as run_eval, task
+from inspect_ai import Task
+from inspect_ai import eval as run_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessage, ChatMessageTool, GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate, use_tools
-from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
-import inspect_ai
+from inspect_ai.tool import ToolChoice, ToolDef, ToolInfo
 
-SYSTEM = "ask"
+CALLS = 5
+MODEL = "mockllm/model"
 
 
-@tool
-def execute() -> Tool:
-    async def run(cmd: str) -> str:
-        """Run one command.
+async def execute(cmd: str) -> str:
+    """Run one command.
 
-        Args:
-            cmd: The command.
-        """
-        return '{"target": "notes/a.json", "stamp": 17}'
-
-    return run
+    Args:
+        cmd: The command.
+    """
+    return '{"target": "notes/a.json", "stamp": 17}'
 
 
 def answer(
     messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
 ) -> ModelOutput:
-    done = sum(isinstance(message, ChatMessageTool) for message in messages)
-    if done < CALLS:
-        made = ModelOutput.for_tool_call("mockllm/model", "execute", {"cmd": f"bench step {done + 1}"})
+    """The mock model's next reply."""
+    made = sum(isinstance(message, ChatMessageTool) for message in messages)
+    if made < CALLS:
+        reply = ModelOutput.for_tool_call(MODEL, "execute", {"cmd": f"bench step --number {made + 1}"})
     else:
-        made = ModelOutput.from_content("mockllm/model", "done")
-    made.usage = ModelUsage(input_tokens=5, output_tokens=2, total_tokens=7)
-    return made
+        reply = ModelOutput.from_content(MODEL, "done")
+    reply.usage = ModelUsage(input_tokens=5, output_tokens=2, total_tokens=7)
+    return reply
 
 
-EPISODES, CALLS, FOLDER = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-extra = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
-played = Task(
-    dataset=MemoryDataset([Sample(input="Do the steps.", target="done") for _ in range(EPISODES)]),
-    solver=[use_tools(execute()), generate()],
-    scorer=includes(),
-)
-started = time.perf_counter()
-logs = run_eval(
-    played,
-    model=get_model("mockllm/model", custom_outputs=answer),
-    display="none",
-    log_dir=FOLDER,
-    **extra,
-)
-spent = time.perf_counter() - started
-import resource
-
-log = logs[0]
-if log.status != "success":
-    print(log.error.message[:1500] if log.error else log.status)
-print(
-    json.dumps(
-        {
-            "s": spent,
-            "status": log.status,
-            "acc": log.results.scores[0].metrics["accuracy"].value,
-            "v": inspect_ai.__version__,
-            "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-        }
+def main() -> int:
+    """Play, and print."""
+    count = int(sys.argv[1])
+    started, burnt = time.perf_counter(), time.process_time()
+    task = Task(
+        dataset=MemoryDataset([Sample(input="Do the steps.", target="done") for _ in range(count)]),
+        solver=[use_tools(ToolDef(execute).as_tool()), generate()],
+        scorer=includes(),
     )
-)
+    model = get_model(MODEL, custom_outputs=answer)
+    log = run_eval(task, model=model, display="none", log_dir=sys.argv[2], log_realtime=False)[0]
+    told = {
+        "seconds": time.perf_counter() - started,
+        "processor_seconds": time.process_time() - burnt,
+        "passed": log.results.completed_samples if log.status == "success" and log.results else 0,
+        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+    return int(told["passed"] != count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

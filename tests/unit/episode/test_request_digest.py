@@ -26,7 +26,7 @@ MESSAGES = st.one_of(
 def hide(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return value.replace("/w", "{w}")
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [hide(item) for item in value]
     if isinstance(value, dict):
         return {str(hide(key)): hide(item) for key, item in value.items()}
