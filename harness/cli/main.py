@@ -28,6 +28,7 @@ _VERBS = {
     "record": ("harness.cli.record", "record", "Record live models for offline replay."),
     "report": ("harness.cli.report", "report", "Render the reports of a run folder again."),
     "show": ("harness.cli.show", "show", "Tell one episode in words, or what was said in it."),
+    "verify": ("harness.cli.verify", "verify", "Tell whether a run is still what was written."),
     "scenario": ("harness.cli.scenario", "scenario", "List, show, classify with, and describe scenarios."),
     "history": ("harness.cli.history", "history", "Work with what earlier runs left."),
     "plane": ("harness.cli.plane", "plane", "Install, list and verify control planes."),

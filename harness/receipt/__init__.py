@@ -5,12 +5,15 @@ from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
+from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
     "Evidence",
+    "Flaw",
     "ObservedChange",
     "Remainder",
     "RunStore",
+    "Verification",
     "build_receipt",
     "canonical",
     "digest",
@@ -18,5 +21,6 @@ __all__ = [
     "read_run",
     "remainder",
     "set_aside",
+    "verify_run",
     "write_report",
 ]

@@ -23,8 +23,9 @@ from typing import NamedTuple, Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
-from harness.receipt.manifest_text import manifest_text
+from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
+from harness.schema.base import Digest
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
@@ -80,7 +81,7 @@ class RunStore:
         self._size = 0
         self._private: list[Path] = []
         self._part = self._folder = -1
-        for _ in manifest_text(manifest, (), guard, MANIFEST):
+        for _ in guarded(manifest_pieces(manifest, ()), guard, MANIFEST):
             pass  # nothing is made for a manifest that may not be written
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
@@ -152,11 +153,13 @@ class RunStore:
             last = {position: self._kept[position, attempt].verdict for position, attempt in sorted(self._kept)}
             manifest = self._manifest.model_copy(
                 update={
+                    "log": self._log_digest(order),
                     "finished_at": finished_at,
                     "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )
+            manifest = manifest.model_copy(update={"seal": seal_of(manifest, self._links(order))})
             _replace(
                 self.folder / RECEIPTS,
                 (self._read(kept.receipt_at, kept.receipt_size) for kept in order),
@@ -169,7 +172,7 @@ class RunStore:
                 (self.folder / PART).unlink()
 
     def _write_manifest(self, manifest: Manifest, links: Iterable[ReceiptLink]) -> None:
-        pieces = manifest_text(manifest, links, self._guard, MANIFEST)
+        pieces = guarded(manifest_pieces(manifest, links), self._guard, MANIFEST)
         _replace(self.folder / MANIFEST, pieces, sync=self._sync)
 
     def _links(self, order: Iterable[_Kept]) -> Iterator[ReceiptLink]:
@@ -222,6 +225,12 @@ class RunStore:
 
     def _read(self, at: int, size: int) -> bytes:
         return os.pread(self._part, size, at) + b"\n"
+
+    def _log_digest(self, order: Sequence[_Kept]) -> Digest:
+        seen = sha256()
+        for kept in order:
+            seen.update(self._read(kept.log_at, kept.log_size))
+        return f"sha256:{seen.hexdigest()}"
 
     def _append(self, data: bytes) -> None:
         end = self._size + len(data)

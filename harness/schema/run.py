@@ -154,7 +154,8 @@ class Enforcement(Frozen):
 class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
-    ``stale`` is what the run was told that a recording which no longer fits means.
+    ``stale`` is what the run was told that a recording which no longer fits means. Of a run that ended ``log`` is the
+    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -173,6 +174,8 @@ class Manifest(Frozen):
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
     stale: Literal["fail", "warn"] = "fail"
+    log: Digest | None = None
+    seal: Digest | None = None
 
 
 class RunView(Frozen):

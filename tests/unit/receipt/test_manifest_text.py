@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import RedactionError
-from harness.receipt.manifest_text import manifest_text
+from harness.receipt.manifest_text import guarded, manifest_pieces, manifest_text, seal_of, sealed
 from harness.redaction import SecretGuard
-from harness.schema.base import digest_text
+from harness.schema.base import digest_bytes, digest_text
 from harness.schema.run import Manifest, PlannedEpisode, ReceiptLink
 
 CANARY = "kanari-kanari-0815"
@@ -30,8 +30,9 @@ def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, lin
     rows, chain = tuple(map(planned, range(plan))), tuple(map(linked, range(links)))
     told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []'})
     whole = told.model_copy(update={"receipts": chain}).model_dump(mode="json")
-    pieces = list(manifest_text(told, iter(chain), SecretGuard(), "manifest.json"))
+    pieces = list(guarded(manifest_pieces(told, iter(chain)), SecretGuard(), "manifest.json"))
     assert b"".join(pieces).decode("ascii") == json.dumps(whole, indent=2, sort_keys=True) + "\n"
+    assert manifest_text(told.model_copy(update={"receipts": chain})) == b"".join(pieces)
     assert max(map(len, pieces)) < 64_000
 
 
@@ -41,5 +42,15 @@ def test_no_piece_with_a_secret_is_given(manifest: Manifest, place: int) -> None
     told = manifest.model_copy(update={"plan": rows})
     given: list[bytes] = []
     with pytest.raises(RedactionError, match=r"manifest\.json"):
-        given.extend(manifest_text(told, (), SecretGuard([CANARY]), "manifest.json"))
+        given.extend(guarded(manifest_pieces(told, ()), SecretGuard([CANARY]), "manifest.json"))
     assert CANARY.encode() not in b"".join(given)
+
+
+def test_a_seal_is_over_all_but_itself(manifest: Manifest) -> None:
+    chain = tuple(map(linked, range(3)))
+    whole = sealed(manifest.model_copy(update={"receipts": chain, "seal": digest_text("other")}))
+    assert whole.seal == seal_of(manifest, iter(chain)) == digest_bytes(manifest_text(sealed_not(whole)))
+
+
+def sealed_not(manifest: Manifest) -> Manifest:
+    return manifest.model_copy(update={"seal": None})

@@ -1,0 +1,71 @@
+"""``harness verify``: is a run still what was written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.options import format_option
+from harness.cli.output import say, say_json
+from harness.receipt import Verification, verify_run
+from harness.schema.base import JsonValue
+
+__all__ = ["verify"]
+
+_EPILOG = """\b
+Examples:
+  harness verify reports/RUN-ID
+  harness verify reports/* --format jsonl
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
+@format_option("What is printed; jsonl is one run a line.")
+def verify(*, runs: tuple[Path, ...], form: str) -> ExitCode:
+    """Compute every digest of run folders again, and name what was changed since they were written.
+
+    Ends with 1 where something was changed, and with 2 where a run is whole as far as it goes but did not end.
+    """
+    found = {run: verify_run(run) for run in runs}
+    rows: list[JsonValue] = [_row(run, one) for run, one in found.items()]
+    if form == "json":
+        say_json({"runs": rows}, indent=2)
+    elif form == "jsonl":
+        for row in rows:
+            say_json(row)
+    else:
+        for run, one in found.items():
+            say("\n".join((f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in one.flaws))))
+    return gravest(map(_code, found.values()))
+
+
+def _code(one: Verification) -> ExitCode:
+    if one.flaws:
+        return ExitCode.FAILED
+    return ExitCode.PASSED if one.state == "complete" else ExitCode.NOT_JUDGED
+
+
+def _sentence(one: Verification) -> str:
+    if one.flaws:
+        return "was changed"
+    if one.state == "complete":
+        return f"is as it was written, {one.finished} receipts of {one.planned} episodes"
+    how = "goes on or was killed" if one.state == "running" else "was interrupted"
+    return f"{how}, {one.finished} receipts of {one.planned} episodes; what is there is whole"
+
+
+def _row(run: Path, one: Verification) -> JsonValue:
+    flaws: list[JsonValue] = [
+        {"file": flaw.file, "line": flaw.line, "problem": flaw.problem, "episode": flaw.episode} for flaw in one.flaws
+    ]
+    told: JsonValue = {
+        "run": str(run),
+        "state": one.state,
+        "finished": one.finished,
+        "planned": one.planned,
+        "flaws": flaws,
+    }
+    return told

@@ -1,0 +1,137 @@
+"""Is a run folder still what was written: every digest is computed again, and what was changed is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from harness.documents import DocumentError, open_file, read_file
+from harness.errors import StoreError
+from harness.receipt.canonical import link
+from harness.receipt.manifest_text import manifest_text, sealed
+from harness.receipt.reading import LINE_MAX, MANIFEST_MAX, read_run
+from harness.receipt.store import LOG, MANIFEST, RECEIPTS
+from harness.schema.base import digest_bytes
+from harness.schema.run import Manifest, ReceiptLink
+
+__all__ = ["Flaw", "Verification", "verify_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing that is not as it was written. ``line`` counts from 1; ``episode`` is as the plan names it."""
+
+    file: str
+    problem: str
+    line: int | None = None
+    episode: str | None = None
+
+    @property
+    def told(self) -> str:
+        """One line."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        whose = "" if self.episode is None else f" ({self.episode})"
+        return f"{where}: {self.problem}{whose}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What became of a run folder: ``finished`` of ``planned`` episodes, and what is wrong with them."""
+
+    state: Literal["running", "complete", "interrupted", "unknown"]
+    finished: int
+    planned: int
+    flaws: tuple[Flaw, ...]
+
+
+def verify_run(folder: Path) -> Verification:
+    """Hold everything in ``folder`` against its manifest, and that against its own seal.
+
+    The seal is a digest and no signature: it tells what was changed, by accident or by hand, but not what somebody
+    changed and sealed anew. Raises StoreError where there is no run, or one that cannot be read.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        raise StoreError(f"{folder}: holds no run ({MANIFEST} is not there)")
+    data = _read(path)
+    try:
+        manifest = Manifest.model_validate_json(data)
+    except ValidationError:
+        return Verification("unknown", 0, 0, (Flaw(MANIFEST, "is not what harness wrote"),))
+    if manifest.state == "running":
+        finished = len(read_run(folder).receipts)
+        return Verification("running", finished, len(manifest.plan), ())
+    changed = tuple(_manifest(manifest, data))
+    flaws = changed or (*_receipts(folder, manifest), *_log(folder, manifest))
+    return Verification(manifest.state, len(manifest.receipts), len(manifest.plan), flaws)
+
+
+def _manifest(manifest: Manifest, data: bytes) -> Iterator[Flaw]:
+    if manifest.seal is None:
+        yield Flaw(MANIFEST, "has no seal")
+    elif data != manifest_text(sealed(manifest)):
+        yield Flaw(MANIFEST, "was changed after the run ended")
+    previous: ReceiptLink | None = None
+    for number, one in enumerate(manifest.receipts, start=1):
+        previous = link(previous, one.key, one.digest)
+        if previous != one:
+            yield Flaw(MANIFEST, f"its chain breaks at receipt {number}")
+            return
+
+
+def _receipts(folder: Path, manifest: Manifest) -> Iterator[Flaw]:
+    count = 0
+    for count, data in _lines(folder / RECEIPTS):
+        if count > len(manifest.receipts):
+            yield Flaw(RECEIPTS, f"{MANIFEST} names {len(manifest.receipts)} receipts; this one is more", count)
+        elif digest_bytes(data) != manifest.receipts[count - 1].digest:
+            yield Flaw(RECEIPTS, "was changed after the run ended", count, _episode(manifest, count))
+    for number in range(count + 1, len(manifest.receipts) + 1):
+        yield Flaw(RECEIPTS, "is not there", number, _episode(manifest, number))
+
+
+def _log(folder: Path, manifest: Manifest) -> Iterator[Flaw]:
+    seen = sha256()
+    try:
+        with open_file(folder / LOG) as file:
+            while data := file.read(1 << 20):
+                seen.update(data)
+    except DocumentError as error:
+        yield Flaw(LOG, "is not there" if error.missing else error.problem)
+        return
+    except OSError as error:
+        raise StoreError(f"{folder / LOG}: cannot be read: {error.strerror}") from error
+    if manifest.log != f"sha256:{seen.hexdigest()}":
+        yield Flaw(LOG, "was changed after the run ended")
+
+
+def _episode(manifest: Manifest, number: int) -> str:
+    """Whose receipt it is, as its key says."""
+    scenario, _, actor, *_, trial, attempt = manifest.receipts[number - 1].key.split("|")
+    named = next((one.ref for one in manifest.actors if one.digest == actor), "an actor that is not listed")
+    again = "" if attempt == "1" else f", attempt {attempt}"
+    return f"{scenario}, {named}, trial {trial}{again}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with open_file(path) as file:
+            for number, data in enumerate(iter(lambda: file.readline(LINE_MAX), b""), start=1):
+                yield number, data.removesuffix(b"\n") if data.endswith(b"\n") else data + b"\0"
+    except DocumentError as error:
+        if not error.missing:
+            raise StoreError(f"{path}: {error.problem}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_file(path, most=MANIFEST_MAX)
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
