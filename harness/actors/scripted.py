@@ -86,7 +86,9 @@ class ScriptedActor:
             body = _raw(action.raw_response)
         else:
             body = self._provider.encode_reply(self._made(action, position, request, context))
-        return _read(self._provider, body) if len(body) <= _SHORT else _decoded(self._provider, body)
+        if len(body) > _SHORT:
+            return _decoded(self._provider, body)
+        return _read(self._provider, body)  # type: ignore[arg-type]  # any object that has no __eq__ can be hashed
 
     def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:
         """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
@@ -141,6 +143,7 @@ def _decoded(provider: Provider, body: bytes) -> Reply:
     return provider.decode_reply(WireResponse(200, _HEADERS, body))
 
 
+#: A codec is pure, so what it made of the same bytes once it makes of them again.
 _read = lru_cache(maxsize=256)(_decoded)
 
 
