@@ -66,6 +66,7 @@ class Session:
         self._lock = threading.Lock()
         self._stack = ExitStack()
         self._executors: dict[tuple[str, ...], Stoppable] = {}
+        self._planes: dict[str, InstalledPlane] = {}
         self._transports = Transports(place)
         self._stack.callback(self._transports.close)
         self._turn = itertools.count(1).__next__
@@ -138,7 +139,7 @@ class Session:
 
     def parts(self, job: EpisodeJob, *, clock: Clock, shadow: Shadow | None = None) -> EpisodeParts:
         """The live objects for one job. Raises InputError for a key or a plane that is not there."""
-        plane = installed_plane(self._place, job.plane.ref)
+        plane = self._plane(job.plane.ref)
         if job.loaded.scenario.workspace.git and which("git", path=self._place.search_path) is None:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
@@ -161,6 +162,13 @@ class Session:
             search_path=self._place.search_path,
             durable=self._durable(job),
         )
+
+    def _plane(self, ref: str) -> InstalledPlane:
+        """What is installed; looked at once, for that every file of it is there takes longer than many an episode."""
+        found = self._planes.get(ref)
+        if found is None:
+            found = self._planes[ref] = installed_plane(self._place, ref)
+        return found
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
         """The actor, and who looks on: a recording that it replays, or one that is made of it."""
