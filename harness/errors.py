@@ -15,6 +15,7 @@
     │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
     │   └── StoreError                    a run folder that cannot be written or read
+    │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
     ├── NothingSelectedError              exit 5
     ├── RedactionError                    exit 70, a text that must not be written was about to be
     └── EpisodeError                      ends one episode with an outcome; never ends a run
@@ -42,6 +43,7 @@ __all__ = [
     "EnvironmentProblem",
     "EpisodeError",
     "HarnessError",
+    "IndexDamagedError",
     "InputError",
     "MachineError",
     "MissingKeyError",
@@ -154,6 +156,13 @@ class EnvironmentProblem(InputError):  # noqa: N818  (an everyday word reads bet
 
 class StoreError(InputError):
     """A run folder cannot be written or read."""
+
+
+class IndexDamagedError(StoreError):
+    """The index of runs cannot be read; made anew from the run folders it can."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}; make it anew: harness history rebuild")
 
 
 class RecordingError(InputError):

@@ -24,7 +24,7 @@ LAYERS = (
     ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
-        *("config", "environment", "recording", "transcript"),
+        *("config", "environment", "recording", "transcript", "history"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),

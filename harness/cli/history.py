@@ -38,7 +38,12 @@ def purge(runs: tuple[Path, ...]) -> ExitCode:
 
 history = LazyGroup(
     "history",
-    {"purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes.")},
+    {
+        "list": ("harness.cli.history_index", "list_runs", "List runs, newest first."),
+        "rebuild": ("harness.cli.history_index", "rebuild", "Make the index of runs anew from their folders."),
+        "prune": ("harness.cli.history_index", "prune", "Remove the folders of old runs."),
+        "purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes."),
+    },
     text="Work with what earlier runs left.",
-    epilog="\b\nExample:\n  harness history purge reports/RUN-ID",
+    epilog="\b\nExamples:\n  harness history list\n  harness history purge reports/RUN-ID",
 )

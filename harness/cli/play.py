@@ -26,6 +26,7 @@ from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
 from harness.suite import SuiteEnd, conclude, is_stale, run_suite
+from harness.wiring.indexing import note_run
 
 __all__ = ["Order", "play"]
 
@@ -98,6 +99,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
+    problem = note_run(folder, settings.cwd / "reports")
+    if problem is not None:
+        note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     return gravest({*found, _conclusion(view, end, len(jobs), folder, tolerate_stale=order.tolerate_stale)})
 

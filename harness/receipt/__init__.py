@@ -2,6 +2,7 @@
 
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.locking import sole
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
@@ -21,6 +22,7 @@ __all__ = [
     "read_run",
     "remainder",
     "set_aside",
+    "sole",
     "verify_run",
     "write_report",
 ]

@@ -10,7 +10,6 @@ write. Everything passes the SecretGuard before it is written.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from typing import NamedTuple, Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
 from harness.schema.base import Digest
@@ -88,7 +88,7 @@ class RunStore:
         ]  # a name that is too long is told by whoever makes it
         if finished is None:
             _claim(folder)
-        self._folder = _sole(folder)
+        self._folder = sole(folder)
         try:
             self._part = self._begin() if finished is None else self._go_on(finished)
             self._write_manifest(manifest, ())
@@ -298,20 +298,6 @@ def _claim(folder: Path) -> None:
         raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
-
-
-def _sole(folder: Path) -> int:
-    """The folder, locked: a run that is killed leaves its part file, and a lock tells whether it still goes on."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise StoreError(f"{folder}: another run is writing here; give another folder") from error
-    return descriptor
 
 
 def _open(path: Path, flags: int) -> int:

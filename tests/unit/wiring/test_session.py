@@ -14,6 +14,7 @@ from harness.provision import InstalledPlane
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.wiring import session as session_module
 from harness.wiring.places import Settings
+from harness.wiring.planes import installed_plane
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -63,11 +64,10 @@ def test_a_cancelled_session_ends_its_episodes_as_cancelled(place: Settings) -> 
 @pytest.mark.plane
 def test_an_installed_plane_is_looked_at_once_a_session(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    really = session_module.installed_plane
 
     def counted(settings: Settings, ref: str) -> InstalledPlane:
         looked.append(ref)
-        return really(settings, ref)
+        return installed_plane(settings, ref)
 
     monkeypatch.setattr(session_module, "installed_plane", counted)
     one = job(place)

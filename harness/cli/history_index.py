@@ -1,0 +1,158 @@
+"""``harness history list``, ``rebuild`` and ``prune``: the runs below one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from harness import wiring
+from harness.cli.exit_codes import ExitCode
+from harness.cli.options import format_option
+from harness.cli.output import note, say, say_json, table
+from harness.clock import SystemClock
+from harness.errors import IndexDamagedError, StoreError, UsageError
+from harness.history import outdated
+from harness.schema.base import JsonValue
+from harness.schema.history import IndexedRun
+from harness.wiring import indexing
+
+__all__ = ["list_runs", "prune", "rebuild"]
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+_VERDICTS = ("pass", "fail", "not_judged", "pending")
+
+
+def _reports(given: Path | None) -> Path:
+    reports = wiring.settings().cwd / (given or "reports")
+    if not reports.is_dir():
+        raise StoreError(f"{reports}: there is no such folder; runs are written below ./reports unless --out says else")
+    return reports
+
+
+reports_option = click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder that holds the runs.  [default: ./reports]",
+)
+
+
+@click.command(
+    "list",
+    epilog="\b\nExamples:\n  harness history list\n  harness history list --scenario 'loopx/*' --format jsonl",
+    context_settings=_HELP,
+)
+@reports_option
+@click.option("--scenario", metavar="GLOB", help="Only runs that played one of these.")
+@click.option("--actor", metavar="GLOB", help="Only runs that one of these played in.")
+@click.option("--state", type=click.Choice(["running", "complete", "interrupted"]), help="Only runs in this state.")
+@click.option("-n", "--most", type=click.IntRange(1), default=20, show_default=True, help="How many, newest first.")
+@format_option("What is printed; jsonl is one run a line.")
+def list_runs(
+    *, reports: Path | None, scenario: str | None, actor: str | None, state: str | None, most: int, form: str
+) -> ExitCode:
+    """List runs, newest first, as the index knows them; an index that is missing or damaged is made anew."""
+    place = _reports(reports)
+    runs = [
+        one
+        for one in _runs(place)
+        if state in {None, one.state}
+        and _any(scenario, [row.scenario for row in one.episodes])
+        and _any(actor, [row.actor for row in one.episodes])
+    ][:most]
+    rows: list[JsonValue] = [_row(one) for one in runs]
+    if form == "json":
+        say_json({"runs": rows}, indent=2)
+    elif form == "jsonl":
+        for row in rows:
+            say_json(row)
+    else:
+        say(table(("run", "created", "state", *_VERDICTS), [_cells(one) for one in runs]) if runs else "no runs")
+    return ExitCode.PASSED
+
+
+@click.command(epilog="\b\nExample:\n  harness history rebuild", context_settings=_HELP)
+@reports_option
+def rebuild(*, reports: Path | None) -> ExitCode:
+    """Make the index of runs anew from the run folders."""
+    place = _reports(reports)
+    done = indexing.rebuild(place)
+    for line in done.unreadable:
+        note(f"harness: left out: {line}")
+    say(f"{place / indexing.INDEX}: {done.runs} run{'' if done.runs == 1 else 's'}")
+    return ExitCode.PASSED
+
+
+@click.command(
+    epilog="\b\nExamples:\n  harness history prune --keep 30 --dry-run\n  harness history prune --older-than 90",
+    context_settings=_HELP,
+)
+@reports_option
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the newest N complete runs.")
+@click.option("--older-than", type=click.IntRange(0, 36_500), metavar="DAYS", help="Only runs made before that.")
+@click.option("--dry-run", is_flag=True, help="Say what would go.")
+def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry_run: bool) -> ExitCode:
+    """Remove whole folders of old complete runs.
+
+    A run that did not end, that is being written, or that a line of keep.txt beside the runs names, stays. With both
+    options a run must be both old and beyond the newest N.
+    """
+    if keep is None and older_than is None:
+        raise UsageError("say what may go: --keep N, --older-than DAYS, or both")
+    place = _reports(reports)
+    indexing.rebuild(place)
+    before = None if older_than is None else SystemClock().now() - timedelta(days=older_than)
+    going = outdated(_runs(place), keep=keep, before=before, pinned=indexing.pinned(place))
+    gone: list[str] = []
+    try:
+        for run in going:
+            if not dry_run:
+                indexing.remove_run(place / run.folder)
+            gone.append(run.folder)
+            say(f"{'would remove' if dry_run else 'removed'}: {place / run.folder}")
+    finally:
+        if not dry_run:
+            indexing.index(place).forget(gone)
+    say(f"{len(gone)} run{'' if len(gone) == 1 else 's'} {'would go' if dry_run else 'removed'}")
+    return ExitCode.PASSED
+
+
+def _runs(reports: Path) -> Sequence[IndexedRun]:
+    """What the index says; made first where it is not there, and anew where it is damaged."""
+    there = indexing.index(reports)
+    if not there.path.exists():
+        indexing.rebuild(reports)
+    try:
+        return there.runs()
+    except IndexDamagedError:
+        indexing.rebuild(reports)
+        note(f"harness: {there.path} was damaged, or of an older version; it was made anew")
+        return there.runs()
+
+
+def _any(glob: str | None, names: Sequence[str]) -> bool:
+    return glob is None or any(fnmatchcase(name, glob) for name in names)
+
+
+def _counts(run: IndexedRun) -> dict[str, int]:
+    """Verdicts, where of several attempts at one episode the last counts."""
+    last = {(row.scenario, row.actor_digest, row.plane, row.trial): row.verdict for row in run.episodes}
+    return {verdict: list(last.values()).count(verdict) for verdict in _VERDICTS}
+
+
+def _cells(run: IndexedRun) -> tuple[str, ...]:
+    counts = _counts(run)
+    return (run.folder, run.created_at[:19], run.state, *(str(counts[verdict]) for verdict in _VERDICTS))
+
+
+def _row(run: IndexedRun) -> JsonValue:
+    verdicts: JsonValue = dict(_counts(run))
+    known = [row.tokens for row in run.episodes]
+    tokens = None if None in known else sum(one for one in known if one is not None)
+    scenarios: JsonValue = list(dict.fromkeys(row.scenario for row in run.episodes))
+    actors: JsonValue = list(dict.fromkeys(row.actor for row in run.episodes))
+    told = run.model_dump(mode="json", exclude={"episodes"})
+    return {**told, "verdicts": verdicts, "tokens": tokens, "scenarios": scenarios, "actors": actors}

@@ -1,0 +1,164 @@
+"""The index of the runs below one folder, kept from what their folders say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError, IndexDamagedError, StoreError
+from harness.history import HistoryIndex
+from harness.receipt import read_run, sole
+from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.receipt import Receipt
+from harness.schema.run import RunLogEntry
+from harness.workspace import remove_tree
+
+__all__ = ["INDEX", "KEEP", "Rebuilt", "index", "indexed", "note_run", "pinned", "rebuild", "remove_run", "run_folders"]
+
+INDEX = "history.sqlite"
+#: Names of runs, one a line, that are never pruned.
+KEEP = "keep.txt"
+#: How deep run folders are looked for.
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How many runs were found, and a line for each folder that looks like one and cannot be read."""
+
+    runs: int
+    unreadable: tuple[str, ...]
+
+
+def index(reports: Path) -> HistoryIndex:
+    """The index of the runs below ``reports``."""
+    return HistoryIndex(reports / INDEX)
+
+
+def run_folders(reports: Path) -> Iterator[Path]:
+    """Folders below ``reports`` that hold a run, sorted; hidden ones and links are not entered."""
+    yield from _found(reports, _DEPTH)
+
+
+def _found(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            continue
+        path = folder / entry.name
+        if (path / "manifest.json").is_file():
+            yield path
+        elif depth > 1:
+            yield from _found(path, depth - 1)
+
+
+def indexed(folder: Path, reports: Path) -> IndexedRun:
+    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read."""
+    view = read_run(folder)
+    manifest = view.manifest
+    return IndexedRun(
+        folder=folder.relative_to(reports).as_posix(),
+        run_id=manifest.run_id,
+        created_at=manifest.created_at,
+        finished_at=manifest.finished_at,
+        state=manifest.state,
+        harness_version=manifest.harness_version,
+        planned=len(manifest.plan),
+        seal=manifest.seal,
+        episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
+    )
+
+
+def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
+    models = {row.model for row in log.attempts if row.model is not None}
+    return IndexedEpisode(
+        scenario=receipt.scenario,
+        scenario_digest=receipt.scenario_digest,
+        actor=receipt.actor.ref,
+        actor_digest=receipt.actor.digest,
+        plane=receipt.plane.ref,
+        trial=receipt.trial,
+        attempt=receipt.attempt,
+        verdict=receipt.verdict,
+        code=receipt.failure_code,
+        outcome=receipt.outcome.name,
+        model=models.pop() if len(models) == 1 else None,
+        seconds=log.seconds,
+        tokens=_tokens(log),
+    )
+
+
+def _tokens(log: RunLogEntry) -> int | None:
+    """Input and output of all attempts; None where one's are not known."""
+    total = 0
+    for row in log.attempts:
+        if row.status == "not_sent":
+            continue
+        if row.usage is None or row.usage.input_tokens is None or row.usage.output_tokens is None:
+            return None
+        total += row.usage.input_tokens + row.usage.output_tokens
+    return total
+
+
+def rebuild(reports: Path) -> Rebuilt:
+    """Make the index anew from the folders. Raises StoreError."""
+    runs: list[IndexedRun] = []
+    unreadable: list[str] = []
+    for folder in run_folders(reports):
+        try:
+            runs.append(indexed(folder, reports))
+        except StoreError as error:
+            unreadable.append(str(error))
+    there = index(reports)
+    try:
+        there.replace(runs)
+    except IndexDamagedError:
+        there.remove()
+        there.replace(runs)
+    return Rebuilt(len(runs), tuple(unreadable))
+
+
+def note_run(folder: Path, reports: Path) -> str | None:
+    """Put a run into the index; a line about why it could not be, which harms no run."""
+    folder, reports = folder.resolve(), reports.resolve()
+    if reports not in folder.parents:
+        return None
+    try:
+        run = indexed(folder, reports)
+        try:
+            index(reports).put(run)
+        except IndexDamagedError:
+            rebuild(reports)
+    except HarnessError as error:
+        return f"the run is not in the index of runs: {error}"
+    return None
+
+
+def pinned(reports: Path) -> frozenset[str]:
+    """What ``keep.txt`` names; nothing where it is not there. Raises StoreError."""
+    path = reports / KEEP
+    try:
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path}: cannot be read") from error
+    return frozenset(name for line in lines if (name := line.partition("#")[0].strip()))
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a whole run folder that nobody writes in. Raises StoreError, and then it is still there."""
+    descriptor = sole(folder)
+    try:
+        if read_run(folder).manifest.state != "complete":
+            raise StoreError(f"{folder}: is no complete run, which is not removed")
+        gone = folder.with_name(f".{folder.name}.removed")
+        folder.rename(gone)
+        remove_tree(gone)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be removed: {error.strerror or type(error).__name__}") from error
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,90 @@
+"""The runs below a folder: listed, indexed anew, and removed when they are old."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness.receipt import sole
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+class World(Protocol):
+    """As made in conftest."""
+
+    folder: Path
+
+
+@pytest.fixture
+def reports(harness: Harness, world: World) -> Path:
+    """Three runs."""
+    for name in ("one", "two", "three"):
+        assert harness("run", "--out", f"reports/{name}")[0] == 0
+    return Path("reports")
+
+
+def listed(harness: Harness, *argv: str) -> list[str]:
+    code, out, _ = harness("history", "list", "--format", "jsonl", *argv)
+    assert code == 0
+    return sorted(json.loads(row)["folder"] for row in out.splitlines())
+
+
+def test_every_run_is_in_the_index_when_it_ends(harness: Harness, reports: Path) -> None:
+    assert (reports / "history.sqlite").exists()
+    assert listed(harness) == ["one", "three", "two"]
+    code, out, err = harness("history", "list")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["run", "created", "state", "pass", "fail", "not_judged", "pending"]
+    assert listed(harness, "--scenario", "pack/*", "--actor", "script", "--state", "complete") == listed(harness)
+    assert listed(harness, "--scenario", "other/*") == listed(harness, "--state", "running") == []
+    assert len(listed(harness, "-n", "1")) == 1
+
+
+def test_an_index_that_is_missing_or_damaged_is_made_anew(harness: Harness, reports: Path) -> None:
+    (reports / "history.sqlite").unlink()
+    assert listed(harness) == ["one", "three", "two"]
+    (reports / "history.sqlite").write_bytes(b"x" * 4096)
+    code, out, err = harness("history", "list", "--format", "json")
+    assert (code, len(json.loads(out)["runs"]), err.count("\n")) == (0, 3, 1)
+    assert "it was made anew" in err
+
+
+def test_an_index_that_cannot_be_written_harms_no_run(harness: Harness, reports: Path) -> None:
+    (reports / "history.sqlite").unlink()
+    (reports / "history.sqlite").mkdir()
+    code, _, err = harness("run", "--out", "reports/four")
+    assert code == 0
+    assert "harness: the run is not in the index of runs: " in err
+    (reports / "history.sqlite").rmdir()
+    (reports / "five").mkdir()
+    (reports / "five" / "manifest.json").write_text("{")
+    code, out, err = harness("history", "rebuild")
+    assert (code, out) == (0, f"{Path.cwd() / 'reports/history.sqlite'}: 4 runs\n")
+    assert err.startswith("harness: left out: ")
+
+
+def test_old_runs_go_and_what_is_pinned_or_written_in_stays(harness: Harness, reports: Path) -> None:
+    assert harness("history", "prune")[0] == 4
+    (reports / "keep.txt").write_text("# the baseline\none # of spring\n")
+    code, out, _ = harness("history", "prune", "--keep", "0", "--dry-run")
+    assert (code, out.count("would remove"), listed(harness)) == (0, 2, ["one", "three", "two"])
+    assert harness("history", "prune", "--older-than", "1")[1].endswith("0 runs removed\n")
+    held = sole(reports / "three")
+    code, _, err = harness("history", "prune", "--keep", "0")
+    assert (code, "another run is writing here" in err) == (4, True)
+    os.close(held)
+    assert harness("history", "prune", "--keep", "0")[0] == 0
+    assert sorted(path.name for path in reports.iterdir() if path.is_dir()) == ["one"]
+    assert listed(harness) == ["one"]
+
+
+def test_without_a_folder_of_runs_there_is_one_line(harness: Harness, world: World) -> None:
+    code, out, err = harness("history", "list")
+    assert (code, out, err.count("\n")) == (4, "", 1)

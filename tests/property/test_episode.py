@@ -1,0 +1,162 @@
+"""Whatever an actor says: bounds hold, a call has one result, there is one ending, the journal is all there is."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from driving import Driving, Killed, kill_when
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy import ReplyActor, Stage, answer, called
+
+from harness import catalog
+from harness.journal import Journal, fold, verify
+from harness.ports import Executor
+from harness.receipt import line
+from harness.schema.base import JsonValue
+from harness.schema.message import FinishReason, Reply, Usage
+from harness.schema.record import CallResulted, Closed, OpPlanned, OpStarted, Record
+from harness.schema.tool import ToolCall
+
+COMMANDS = (
+    "toy ask plane",
+    "toy ask plane --fast",
+    "cat notes/a.json",
+    "cat b.json",
+    "ls runtime",
+    "date",
+    "rm -rf /",
+    "cat ../../etc/passwd",
+    "toy ask plane; rm x",
+    "",
+    "'",
+)
+FINISHES: tuple[FinishReason | None, ...] = ("stop", "tool_calls", "length", "content_filter", None)
+
+usages = st.none() | st.builds(
+    Usage, input_tokens=st.integers(0, 20), output_tokens=st.integers(0, 20), cache_read_tokens=st.integers(0, 5)
+)
+calls = st.one_of(
+    st.builds(called, st.sampled_from(COMMANDS), st.sampled_from(["exec", "exec", "exec", "Exec", "other"])),
+    st.builds(
+        lambda raw: ToolCall(id="c", name="exec", arguments_raw=raw, arguments=None),
+        st.sampled_from(['{"cmd": ', "[]", "7", ""]),
+    ),
+)
+#: Replies that let the conversation go on, most of the time.
+going = st.builds(
+    lambda text, made, usage: Reply(text=text, calls=tuple(made), finish="tool_calls", usage=usage),
+    st.sampled_from([None, "", "Looking.", "\ud800"]),
+    st.lists(calls, min_size=1, max_size=3),
+    usages,
+)
+ending = st.builds(
+    lambda text, made, finish, usage: Reply(text=text, calls=tuple(made), finish=finish, usage=usage),
+    st.sampled_from([None, "", "Done."]),
+    st.lists(calls, max_size=2),
+    st.sampled_from(FINISHES),
+    usages,
+)
+limits = st.fixed_dictionaries(
+    {
+        "model_turns": st.integers(0, 200),
+        "tool_calls": st.integers(0, 300),
+        "tool_calls_per_turn": st.integers(1, 4),
+        "total_tokens": st.none() | st.integers(0, 4_000),
+        "tool_calls_by_name": st.sampled_from([{}, {"exec": 5}]),
+        "last_turn_tools": st.sampled_from(["execute", "refuse"]),
+    }
+)
+
+
+def conversation(replies: list[Reply]) -> list[Reply]:
+    """The replies, each call with an id of its own unless two share it on purpose (id ``c``)."""
+    numbered = []
+    for turn, reply in enumerate(replies):
+        made = tuple(
+            call.model_copy(update={"id": f"{turn}-{place}"}) if call.id == "c1" else call
+            for place, call in enumerate(reply.calls)
+        )
+        numbered.append(reply.model_copy(update={"calls": made}))
+    return numbered
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    made: Executor = catalog.module("executors", "process").ProcessExecutor()
+    yield made
+    made.close()
+
+
+class Folding:
+    """An observer that folds the journal anew: always while it is short, then now and then."""
+
+    def __init__(self) -> None:
+        self.journal = Journal([self])
+
+    def __call__(self, record: Record) -> None:
+        if record.seq < 40 or record.seq % 97 == 0:
+            assert fold(self.journal.records) == self.journal.state
+
+
+@given(
+    replies=st.lists(going, max_size=200).flatmap(lambda many: st.builds(lambda one: [*many, one], ending)),
+    bounds=limits,
+)
+@settings(max_examples=30)
+def test_whatever_the_actor_says_the_bounds_hold_and_the_journal_is_all_there_is(
+    replies: list[Reply], bounds: dict[str, JsonValue], executor: Executor
+) -> None:
+    said = conversation(replies)
+    change: dict[str, JsonValue] = {"limits": bounds, "kind": LENIENT}
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        stage = Stage(executor, Path(folder))
+        folding = Folding()
+        played = stage.play(actor=ReplyActor(list(said), kind="script"), change=change, journal=folding.journal)
+        assert played.result.log.dropped_observers == ()
+        records = folding.journal.records
+        _holds(records, bounds)
+
+        driving = Driving(stage, Path(folder) / "episode")
+        kill_when(patch, "closed", after=False)
+        with pytest.raises(Killed):
+            driving.drive(actor=ReplyActor(list(said), kind="script"), change=change, says=answer)
+        patch.undo()
+        again = driving.drive(actor=ReplyActor(list(said), kind="script"), change=change, says=answer)
+        assert line(again.receipt) == line(played.receipt)
+        assert [r.payload for r in driving.records() if isinstance(r.payload, OpStarted)] == [
+            r.payload for r in records if isinstance(r.payload, OpStarted)
+        ]
+
+
+#: Nothing ends the episode before its bounds or its actor do.
+LENIENT: list[JsonValue] = [
+    {"name": "ask", "call": ["ask plane"], "sets": "asked"},
+    {"name": "clock", "read": "clock"},
+    {"name": "read", "read": "content", "sets": "read"},
+    {"name": "look", "read": "metadata"},
+    {"name": "rest", "read": "other"},
+]
+
+
+def _holds(records: tuple[Record, ...], bounds: dict[str, JsonValue]) -> None:
+    payloads = [record.payload for record in records]
+    assert verify(records) is None
+    assert [isinstance(one, Closed) for one in payloads].count(True) == 1
+    planned = [one for one in payloads if isinstance(one, OpPlanned)]
+    tools = [one.operation for one in planned if one.purpose == "tool"]
+    turns = [one for one in payloads if isinstance(one, OpStarted) and one.operation.endswith("/main")]
+    assert len(turns) <= int(str(bounds["model_turns"]))
+    assert len(tools) <= int(str(bounds["tool_calls"]))
+    by_turn = Counter(name.split("/")[0] for name in tools)
+    assert max(by_turn.values(), default=0) <= int(str(bounds["tool_calls_per_turn"]))
+    results = Counter(f"turn-{one.turn}/call-{one.call}" for one in payloads if isinstance(one, CallResulted))
+    assert results == Counter(tools)
+    names = json.loads(json.dumps(bounds["tool_calls_by_name"]))
+    used = Counter(one.tool for one in planned if one.purpose == "tool")
+    assert all(used[name] <= limit for name, limit in names.items())
