@@ -1,8 +1,8 @@
 """Whole episodes of five in-process tool calls, logs on disk: ``python tests/bench/episodes.py [--require RATIO]``.
 
-Episodes a second of ours over samples a second of Inspect AI, medians of runs that alternate; each run is a process of
-its own, and what it imports is not counted. Without an interpreter that has inspect-ai a line says that this was left
-out. Then what the memory of a run grows by from ``--small`` episodes to ``--large``.
+Episodes a second of ours over samples a second of Inspect AI, medians of runs that alternate. Each run is a process of
+its own that has played one episode before it is timed. Without an interpreter that has inspect-ai a line says that
+this was left out. Then what the memory of a run grows by from ``--small`` episodes to ``--large``.
 """
 
 from __future__ import annotations

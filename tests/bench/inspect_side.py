@@ -45,25 +45,34 @@ def answer(
     return reply
 
 
-def main() -> int:
-    """Play, and print."""
-    count = int(sys.argv[1])
-    started, burnt = time.perf_counter(), time.process_time()
+def play(count: int, folder: str) -> int:
+    """Run so many samples, with a log in ``folder``; returns how many were scored as right."""
     task = Task(
         dataset=MemoryDataset([Sample(input="Do the steps.", target="done") for _ in range(count)]),
         solver=[use_tools(ToolDef(execute).as_tool()), generate()],
         scorer=includes(),
     )
     model = get_model(MODEL, custom_outputs=answer)
-    log = run_eval(task, model=model, display="none", log_dir=sys.argv[2], log_realtime=False)[0]
+    log = run_eval(task, model=model, display="none", log_dir=folder, log_realtime=False)[0]
+    if log.status != "success" or log.results is None:
+        return 0
+    return round(log.results.scores[0].metrics["accuracy"].value * count)
+
+
+def main() -> int:
+    """Play one that does not count, for what is loaded late; then all of them, and print."""
+    count, folder = int(sys.argv[1]), sys.argv[2]
+    play(1, folder)
+    started, burnt = time.perf_counter(), time.process_time()
+    passed = play(count, folder)
     told = {
         "seconds": time.perf_counter() - started,
         "processor_seconds": time.process_time() - burnt,
-        "passed": log.results.completed_samples if log.status == "success" and log.results else 0,
+        "passed": passed,
         "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
     }
     sys.stdout.write(json.dumps(told) + "\n")
-    return int(told["passed"] != count)
+    return int(passed != count)
 
 
 if __name__ == "__main__":
