@@ -18,10 +18,11 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import NamedTuple, Self, get_args
+from typing import Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.kept import BETWEEN, Kept
 from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
@@ -36,25 +37,6 @@ RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
 #: Finished episodes of a run that has not ended; not there afterwards.
 PART = "episodes.part.jsonl"
-
-
-_BETWEEN = ',"log":'
-
-
-class _Kept(NamedTuple):
-    """Where an episode's receipt and log lie in the part file, in bytes, and what the manifest needs of it."""
-
-    receipt_at: int
-    receipt_size: int
-    log_size: int
-    digest: bytes
-    key: str
-    verdict: Verdict
-
-    @property
-    def log_at(self) -> int:
-        """The log comes behind the receipt."""
-        return self.receipt_at + self.receipt_size + len(_BETWEEN)
 
 
 class RunStore:
@@ -77,7 +59,7 @@ class RunStore:
         """``finished``, with their places in the plan, make it go on with the run that is in the folder."""
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
-        self._kept: dict[tuple[int, int], _Kept] = {}
+        self._kept: dict[tuple[int, int], Kept] = {}
         self._size = 0
         self._private: list[Path] = []
         self._part = self._folder = -1
@@ -130,7 +112,7 @@ class RunStore:
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
         receipt, log = line(result.receipt), json.dumps(result.log.model_dump(mode="json"), separators=(",", ":"))
         head = f'{{"position":{position},"receipt":'
-        data = f"{head}{receipt}{_BETWEEN}{log}}}\n".encode("ascii")
+        data = f"{head}{receipt}{BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)
         with self._lock:
             place = (position, result.receipt.attempt)
@@ -138,9 +120,7 @@ class RunStore:
                 raise HarnessError(f"place {position}, attempt {result.receipt.attempt}, is already kept")
             at = self._size
             self._append(data)
-            seen = sha256(receipt.encode("ascii")).digest()
-            key, verdict = result.receipt.key, result.receipt.verdict
-            self._kept[place] = _Kept(at + len(head), len(receipt), len(log), seen, key, verdict)
+            self._kept[place] = Kept.of(at + len(head), receipt, log, result)
 
     def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
@@ -162,10 +142,10 @@ class RunStore:
             manifest = manifest.model_copy(update={"seal": seal_of(manifest, self._links(order))})
             _replace(
                 self.folder / RECEIPTS,
-                (self._read(kept.receipt_at, kept.receipt_size) for kept in order),
+                (self._read(*kept.receipt) for kept in order),
                 sync=self._sync,
             )
-            _replace(self.folder / LOG, (self._read(kept.log_at, kept.log_size) for kept in order), sync=self._sync)
+            _replace(self.folder / LOG, (self._read(*kept.log) for kept in order), sync=self._sync)
             self._write_manifest(manifest, self._links(order))
             # kept until the manifest stands: before, it is what a reader goes by
             with suppress(OSError):
@@ -175,11 +155,11 @@ class RunStore:
         pieces = guarded(manifest_pieces(manifest, links), self._guard, MANIFEST)
         _replace(self.folder / MANIFEST, pieces, sync=self._sync)
 
-    def _links(self, order: Iterable[_Kept]) -> Iterator[ReceiptLink]:
+    def _links(self, order: Iterable[Kept]) -> Iterator[ReceiptLink]:
         """The chain, a link at a time."""
         last: ReceiptLink | None = None
         for kept in order:
-            last = link(last, kept.key, f"sha256:{kept.digest.hex()}")
+            last = link(last, kept.key, kept.digest)
             yield last
 
     def discard(self) -> bool:
@@ -226,10 +206,10 @@ class RunStore:
     def _read(self, at: int, size: int) -> bytes:
         return os.pread(self._part, size, at) + b"\n"
 
-    def _log_digest(self, order: Sequence[_Kept]) -> Digest:
+    def _log_digest(self, order: Sequence[Kept]) -> Digest:
         seen = sha256()
         for kept in order:
-            seen.update(self._read(kept.log_at, kept.log_size))
+            seen.update(self._read(*kept.log))
         return f"sha256:{seen.hexdigest()}"
 
     def _append(self, data: bytes) -> None:

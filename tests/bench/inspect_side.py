@@ -56,7 +56,8 @@ def play(count: int, folder: str) -> int:
     log = run_eval(task, model=model, display="none", log_dir=folder, log_realtime=False)[0]
     if log.status != "success" or log.results is None:
         return 0
-    return round(log.results.scores[0].metrics["accuracy"].value * count)
+    accuracy: float = log.results.scores[0].metrics["accuracy"].value
+    return round(accuracy * count)
 
 
 def main() -> int:

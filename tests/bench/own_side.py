@@ -90,6 +90,7 @@ def jobs_of(count: int) -> tuple[EpisodeJob, ...]:
 
 def manifest_of(jobs: Sequence[EpisodeJob]) -> Manifest:
     """The plan, as a run folder has it."""
+    plane = PLANE.ref
     return Manifest(
         run_id="bench",
         harness_version="0",
@@ -103,9 +104,7 @@ def manifest_of(jobs: Sequence[EpisodeJob]) -> Manifest:
         planes=(PLANE,),
         enforcement=Enforcement(executor="warm"),
         plan=tuple(
-            PlannedEpisode(
-                scenario=job.loaded.scenario.id, actor=job.actor.identity.ref, plane=PLANE.ref, trial=job.trial
-            )
+            PlannedEpisode(scenario=job.loaded.scenario.id, actor=job.actor.identity.ref, plane=plane, trial=job.trial)
             for job in jobs
         ),
         receipts=(),
