@@ -15,10 +15,13 @@ __all__ = ["stoppable"]
 
 
 @contextlib.contextmanager
-def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[None]:
+def stoppable(
+    stop: threading.Event, cancel: Callable[[], None], shut_down: Callable[[], None] | None = None
+) -> Iterator[None]:
     """While inside, SIGINT, SIGTERM and SIGHUP set ``stop``; the second one, or any but SIGINT, calls ``cancel`` too.
 
-    ``cancel`` must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the
+    Where the process itself is to end (any signal but SIGINT), ``shut_down`` is called in the place of ``cancel``.
+    Both must end the episodes in flight soon, so that their workspaces are removed. A further signal ends the
     process at once: the next start removes what it left.
     """
     answers = iter((_announce, cancel))
@@ -31,7 +34,7 @@ def stoppable(stop: threading.Event, cancel: Callable[[], None]) -> Iterator[Non
             answer = next(answers)
         if answer is None:
             os._exit(ExitCode.INTERRUPTED)
-        answer()
+        (shut_down or answer if answer is cancel and number != signal.SIGINT else answer)()
 
     before = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

@@ -115,7 +115,9 @@ def _definition(journal: Journal) -> str | None:
     if opened is None:
         return None
     inputs: list[JsonValue] = [
-        [payload.input, payload.digest] for payload in journal.payloads if isinstance(payload, InputDelivered)
+        [payload.input, payload.digest]
+        for payload in journal.payloads
+        if isinstance(payload, InputDelivered) and payload.input.startswith("prompt.")
     ]
     return digest_json([opened.definition, *inputs])
 

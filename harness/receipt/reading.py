@@ -13,10 +13,11 @@ from pydantic import JsonValue, ValidationError
 from harness.documents import DocumentError, open_file, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
+from harness.receipt.late import LATE, filled
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
 from harness.schema.base import Frozen, digest_bytes
 from harness.schema.receipt import Receipt
-from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry, RunView
+from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
 
 __all__ = ["read_run", "results"]
 
@@ -48,10 +49,16 @@ def read_run(folder: Path) -> RunView:
         return RunView(
             manifest=manifest,
             receipts=tuple(part.receipt for part in parts),
-            log=tuple(part.log for part in parts),
+            log=filled([part.log for part in parts], _late(folder)),
         )
     log = tuple(_value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in _lines(folder / LOG))
-    return RunView(manifest=manifest, receipts=tuple(_receipts(folder, manifest)), log=log)
+    return RunView(manifest=manifest, receipts=tuple(_receipts(folder, manifest)), log=filled(log, _late(folder)))
+
+
+def _late(folder: Path) -> tuple[LateRow, ...]:
+    path = folder / LATE
+    lines = _lines(path, torn_end=True) if path.exists() else ()
+    return tuple(_value(LateRow, data, f"{path}:{number}") for number, data in lines)
 
 
 def results(folder: Path) -> tuple[EpisodeResult, ...]:

@@ -14,7 +14,7 @@ from harness.schema.run import EpisodeResult
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.script import Script
 from harness.schema.trace import EpisodeTrace
-from harness.suite.idle import IDLE_SCRIPTS, script_actor
+from harness.suite.idle import idle_scripts, script_actor
 from harness.suite.probe import Probed, probe
 
 __all__ = ["check_scenario"]
@@ -58,7 +58,7 @@ def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
             findings=(unopened,),
         )
     passing = [first, *(_play(trace, name, script) for name, script in scripts.right.items())]
-    idle = [_play(trace, name, script) for name, script in IDLE_SCRIPTS.items()]
+    idle = [_play(trace, name, script) for name, script in idle_scripts(scenario.control).items()]
     wrong = [_play(trace, name, script) for name, script in scripts.wrong.items()]
     played = [*passing, *idle, *wrong]
     probed = probe({one.name: one.trace for one in passing if one.trace is not None and one.receipt.verdict == "pass"})
@@ -130,8 +130,9 @@ def _not_passing(scenario: Scenario, played: Iterable[_Played]) -> Iterator[Chec
 
 
 def _idle_not_failing(scenario: Scenario, played: Iterable[_Played]) -> Iterator[CheckFinding]:
+    waits = scenario.control.no_call == "wait_user"  # then it may be waited for who does nothing, but never passed
     for one in played:
-        if one.receipt.verdict != "fail":
+        if one.receipt.verdict != "fail" and not (waits and one.receipt.verdict == "pending"):
             yield CheckFinding(
                 scenario=scenario.id,
                 what=f"an actor that does nothing should fail, but: {_ending(one.result)}",

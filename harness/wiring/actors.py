@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Protocol
 
 from harness import catalog, config, scenario
 from harness.errors import CatalogError, MissingKeyError, UsageError
@@ -116,8 +117,19 @@ def _key(place: Settings, spec: ActorSpec) -> str | None:
     return None
 
 
+class _Line(Transport, Protocol):
+    """A transport that tells whether a call is on it."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether one is: its owner may have given it up."""
+
+
 class Transports:
-    """One HTTP transport a thread: a pool shared by many waiting requests collapses. Safe to use from any thread."""
+    """One HTTP transport a thread: a pool shared by many waiting requests collapses. Safe to use from any thread.
+
+    A call that was given up keeps its transport until it ends; its thread gets another one then.
+    """
 
     def __init__(self, place: Settings) -> None:
         self._place = place
@@ -127,9 +139,10 @@ class Transports:
 
     def mine(self) -> Transport:
         """The calling thread's own, opened on first use. Raises EnvironmentProblem where none can be made."""
-        if not hasattr(self._local, "transport"):
+        kept: _Line | None = getattr(self._local, "transport", None)
+        if kept is None or kept.is_busy:
             require_network(self._place)
-            opened: Transport = catalog.shared("providers", "http").HttpTransport()
+            opened: _Line = catalog.shared("providers", "http").HttpTransport()
             with self._lock:
                 self._all.append(opened)
             self._local.transport = opened

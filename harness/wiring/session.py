@@ -8,20 +8,19 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from shutil import which
 from types import TracebackType
 from typing import Protocol, Self
 
 from harness import catalog, episode
-from harness.clock import SystemClock, new_token
+from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
 from harness.ports import Actor, Clock, Executor, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen
-from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor
@@ -29,7 +28,9 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
+from harness.wiring.waiting import durable_place
 from harness.workspace import Workspace, remove_tree
 
 __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
@@ -59,8 +60,22 @@ class Stoppable(Executor, Protocol):
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings, keeping: Keeping | None = None, episodes: Path | None = None) -> None:
-        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``."""
+    def __init__(
+        self,
+        place: Settings,
+        keeping: Keeping | None = None,
+        episodes: Path | None = None,
+        keep_output: Callable[[bytes], str | None] | None = None,
+        *,
+        late_row: Callable[[LateRow], None] | None = None,
+    ) -> None:
+        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
+
+        ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
+        """
+        self._late_row = late_row or (lambda _: None)
+        self._shutdown = threading.Event()
+        self._keep_output = keep_output
         self._place, self._keeping, self._episodes = place, keeping, episodes
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -87,6 +102,11 @@ class Session:
         for executor in tuple(self._executors.values()):
             executor.stop()
 
+    def shut_down(self) -> None:
+        """Like ``cancel``, because the process is to end: what is kept on disk is gone on with by another one."""
+        self._shutdown.set()
+        self.cancel()
+
     def run(self, job: EpisodeJob) -> EpisodeResult:
         """One episode."""
         return self.trace(job)[0]
@@ -102,7 +122,7 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and (result.log.recovery or result.log.resumable):
+        if keeper is not None and ("replayed_operations" in result.log.recovery or result.log.resumable):
             keeper.settle(keep=False)  # each driver saw a part of the conversation only
         elif keeper is not None and self._keeping is not None:
             keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
@@ -126,7 +146,7 @@ class Session:
         """Where a live episode is kept: by its key, so that a changed one is another."""
         if self._episodes is None or job.actor.identity.kind != "live":
             return None
-        return DurablePlace(self._episodes / sha256(job.key.encode()).hexdigest()[:32], new_token())
+        return durable_place(self._episodes, job.key)
 
     def seen(self, job: EpisodeJob) -> Seen:
         """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
@@ -161,6 +181,9 @@ class Session:
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
             durable=self._durable(job),
+            keep_output=self._keep_output,
+            shutdown=self._shutdown.is_set,
+            late_row=self._late_row,
         )
 
     def _plane(self, ref: str) -> InstalledPlane:
@@ -177,7 +200,8 @@ class Session:
             transport, comparer, address = replay(job, masks)
             self._stack.callback(transport.close)
             spec = spec.model_copy(update={"base_url": address})
-            return open_actor(self._place, spec, self._transports, transport), comparer
+            actor = open_actor(self._place, spec, self._transports, transport)
+            return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
             transport, keeper = keep(job, self._keeping, masks)

@@ -18,11 +18,12 @@ PATIENCE_S = 20.0
 PROGRAM = """
 import sys, threading
 from harness.cli.interrupt import stoppable
-stop, cancelled = threading.Event(), threading.Event()
-with stoppable(stop, cancelled.set):
+stop, cancelled, over = threading.Event(), threading.Event(), threading.Event()
+with stoppable(stop, cancelled.set, over.set):
     print("ready", flush=True)
     for line in sys.stdin:
-        print("stop" if stop.is_set() else "go", "cancel" if cancelled.is_set() else "on", flush=True)
+        told = "cancel" if cancelled.is_set() else "over" if over.is_set() else "on"
+        print("stop" if stop.is_set() else "go", told, flush=True)
 """
 
 
@@ -82,7 +83,7 @@ def test_ctrl_c_three_times_ends_the_process_at_once() -> None:
 def test_sigterm_cancels_at_once() -> None:
     with _program() as process:
         os.kill(process.pid, signal.SIGTERM)
-        assert _ask(process) == "stop cancel"
+        assert _ask(process) == "stop over"
 
 
 def test_sigterm_after_ctrl_c_cancels() -> None:
@@ -90,7 +91,7 @@ def test_sigterm_after_ctrl_c_cancels() -> None:
         os.kill(process.pid, signal.SIGINT)
         assert _ask(process) == "stop on"
         os.kill(process.pid, signal.SIGTERM)
-        assert _ask(process) == "stop cancel"
+        assert _ask(process) == "stop over"
 
 
 def _environment(plane_home: Path, tmp_path: Path) -> dict[str, str]:

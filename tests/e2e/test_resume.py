@@ -16,6 +16,7 @@ from command_line import CommandLine
 pytestmark = pytest.mark.plane
 
 SCENARIO = "loopx/selected-todo"
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 class Nightly:
@@ -122,3 +123,36 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(ni
     assert waiting or paid.keys() == undisturbed.keys()
     assert sum((paid - undisturbed).values()) <= nightly.flagged("killed")
     assert list(nightly.line.temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_an_episode_of_unknown_outcome_waits_for_a_decision_and_does_what_was_decided(nightly: Nightly) -> None:
+    """Every answer takes longer than the scenario waits for one."""
+    line = nightly.line
+    own = line.cwd / "scenarios" / f"{SCENARIO}.toml"
+    own.parent.mkdir(parents=True)
+    text = (REPOSITORY / "scenarios" / f"{SCENARIO}.toml").read_text("utf-8")
+    own.write_text(text.replace("[limits]\n", "[limits]\nmodel_call_s = 0.02\n", 1), encoding="utf-8")
+    asked = ("--actor", f"openai-compatible/sure@{nightly.address}", "--trials", "2", "--yes-spend")
+    line.run("run", SCENARIO, *asked, "--out", "waits")
+    assert len(list((line.cwd / "waits/episodes").iterdir())) == 2
+    paid = nightly.calls()
+
+    for words, problem in (
+        (("--decide", "1=abort"), b"beside --resume"),
+        (("--resume", "waits", "--decide", "1=maybe"), b"allowed: NUMBER=DECISION"),
+        (("--resume", "waits", "--decide", "3=abort"), b"has 2 episodes"),
+        (("--resume", "waits", "--decide", "1=replay_success:none"), b"none"),
+    ):
+        told = line.run("run", *words, "--yes-spend")
+        assert (told.returncode, told.stderr.count(b"\n")) == (4, 1), words
+        assert problem in told.stderr
+
+    done = line.run("run", "--resume", "waits", "--decide", "1=abort", "--decide", "2=record_failure", "--yes-spend")
+    assert done.returncode == 2, done.stderr
+    rows = map(json.loads, (line.cwd / "waits/receipts.jsonl").read_text("utf-8").splitlines())
+    assert [row["outcome"]["reason"] for row in rows] == ["operator_abort", "model_error"]
+    assert not (line.cwd / "waits/episodes").exists()
+    assert nightly.calls() == paid
+    again = line.run("run", "--resume", "waits", "--decide", "1=retry", "--yes-spend")
+    assert (again.returncode, again.stderr.count(b"\n")) == (4, 1)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from numbered import case
 from toy import ReplyActor, Stage, answer, called, completed, said
 
 from harness import command
 from harness.clock import FakeClock
+from harness.episode import DurablePlace
 from harness.episode.latch import Bounds
 from harness.errors import ProviderError
+from harness.journal import Journal, JournalFile, Lease
 from harness.ports import TurnContext
 from harness.schema.command import GrammarContext, ParsedCommand
 from harness.schema.message import ModelRequest, Reply
@@ -20,6 +25,7 @@ from harness.schema.process import Completed, ProcessCommand
 from harness.workspace import Workspace
 
 
+@case(23)
 def test_cancelled_before_the_start_asks_nobody(stage: Stage) -> None:
     actor = ReplyActor([])
     played = stage.play(actor=actor, cancelled=lambda: True)
@@ -27,19 +33,120 @@ def test_cancelled_before_the_start_asks_nobody(stage: Stage) -> None:
     assert actor.requests == []
 
 
+@case(25)
 def test_the_latch_stays_shut_when_the_flag_is_cleared() -> None:
     answers = iter([False, True, False])
     bounds = Bounds(lambda: next(answers), FakeClock(), 1.0)
     assert [bounds.cancelled(), bounds.cancelled(), bounds.cancelled()] == [False, True, True]
 
 
-def test_a_probe_that_raises_is_no_cancellation(stage: Stage) -> None:
+@case(26)
+def test_a_probe_that_raises_is_no_cancellation_and_is_told_once(stage: Stage) -> None:
     def broken() -> bool:
-        raise OSError
+        raise OSError("secret")
 
-    assert stage.play(cancelled=broken).receipt.verdict == "pass"
+    played = stage.play(cancelled=broken)
+    assert played.receipt.verdict == "pass"
+    assert played.result.log.remarks == ("whether to stop could not be asked (OSError); that is no cancellation",)
 
 
+@case(36)
+def test_a_source_that_is_closed_without_a_word_is_no_cancellation(stage: Stage) -> None:
+    source = io.StringIO()
+
+    def probe() -> bool:
+        return source.read() == "stop"
+
+    assert not probe()
+    source.close()
+    played = stage.play(cancelled=probe)
+    assert (played.receipt.verdict, len(played.result.log.remarks)) == ("pass", 1)
+
+
+@case(27)
+def test_a_call_that_is_cancelled_before_it_began_is_not_made(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    class Late(threading.Thread):
+        """Starts, and gets no time before its owner gives up."""
+
+        def start(self) -> None:
+            threads.append(self)
+
+    flag, journal, actor = threading.Event(), Journal(), ReplyActor([])
+    monkeypatch.setattr("harness.episode.model_call.threading.Thread", Late)
+
+    def probe() -> bool:
+        return bool(threads) or flag.is_set()
+
+    played = stage.play(actor=actor, cancelled=probe, journal=journal)
+    monkeypatch.undo()
+    for thread in threads:
+        thread.run()
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert (journal.state.operations["turn-1/main"].status, played.receipt.counters.model_turns) == ("not_sent", 0)
+    assert [row.status for row in played.result.log.attempts] == ["not_sent"]
+    assert (actor.requests, stage.late_rows, len(stage.detached), len(threads)) == ([], [], 0, 1)
+
+
+def test_a_machine_that_has_no_thread_left_is_nobodys_fault(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    played = stage.play()
+    assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ("failed/tool_error", "environment")
+
+
+@case(32)
+def test_a_cancellation_during_the_second_of_three_calls_leaves_three_results(stage: Stage) -> None:
+    flag, run = threading.Event(), stage.executor.run
+
+    class Cancelling:
+        """Somebody asks to stop while the second call, a read, runs."""
+
+        def run(self, command: ProcessCommand) -> Completed:
+            flag.set()
+            return run(command)
+
+        def close(self) -> None:
+            """Nothing of its own."""
+
+    stage.executor = Cancelling()
+    calls = [called("toy ask plane", id_="1"), called("ls", id_="2"), called("pwd", id_="3")]
+    played = stage.play(actor=ReplyActor([said("", *calls)]), cancelled=flag.is_set)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert [step.result for step in played.receipt.steps] == ["succeeded", "succeeded", "cancelled_before_execution"]
+
+
+@case(226)
+def test_an_end_of_the_process_leaves_the_episode_to_another_driver(stage: Stage, tmp_path: Path) -> None:
+    asked: list[int] = []
+    replies = [said("", called("toy ask plane", id_="1")), said("", called("cat notes/a.json", id_="2"))]
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(context.turn)
+        return replies[context.turn - 1]
+
+    def ending(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args != ("greet",):
+            term.set()
+        return answer(workspace, args)
+
+    term, folder = threading.Event(), tmp_path / "episode"
+    first = stage.play(
+        actor=ReplyActor([reply] * 2), says=ending, durable=DurablePlace(folder, "1", sync=False), shutdown=term.is_set
+    )
+    assert (first.receipt.outcome.name, first.result.log.resumable) == ("cancelled/shutdown", True)
+    file = JournalFile(folder / "journal.jsonl")
+    file.close()
+    assert not any(record.payload.kind == "closed" for record in file.records)
+    Lease(folder, stage.clock, "free").release()
+    second = stage.play(actor=ReplyActor([reply] * 2), durable=DurablePlace(folder, "2", sync=False))
+    assert (second.receipt.verdict, asked) == ("pass", [1, 2])
+
+
+@case(35)
 def test_cancellation_beats_a_deadline_that_is_due_as_well(stage: Stage) -> None:
     flag = threading.Event()
 
@@ -52,6 +159,7 @@ def test_cancellation_beats_a_deadline_that_is_due_as_well(stage: Stage) -> None
     assert played.receipt.outcome.name == "cancelled/cancellation_requested"
 
 
+@case(30)
 def test_a_completion_in_the_turn_of_a_cancellation_is_dropped(stage: Stage) -> None:
     flag = threading.Event()
 
@@ -199,6 +307,7 @@ def test_a_time_that_is_over_before_the_prompt_is_made_is_a_duration(stage: Stag
     assert played.result.log.problem == "the time was over before the prompt was made"
 
 
+@case(33)
 def test_a_control_plane_that_hangs_is_never_held_against_the_model(stage: Stage) -> None:
     """Nobody can tell what it did: runner specification case 33."""
 
@@ -211,6 +320,7 @@ def test_a_control_plane_that_hangs_is_never_held_against_the_model(stage: Stage
     assert played.receipt.steps[0].result == "timeout"
 
 
+@case(206)
 def test_a_read_that_hangs_is_answered_as_such_and_the_episode_goes_on(stage: Stage) -> None:
     """A read has no effect to be unsure of: runner specification case 206."""
 
@@ -232,15 +342,19 @@ def test_a_read_that_hangs_is_answered_as_such_and_the_episode_goes_on(stage: St
     assert played.receipt.failure_code == "stopped_early"
 
 
+@case(34)
 def test_a_tool_cut_off_by_the_deadline_says_nothing_about_the_call(stage: Stage) -> None:
+    journal = Journal()
+
     def hangs(_: Workspace, args: tuple[str, ...]) -> Completed:
         if args == ("greet",):
             return completed('{"text": "Hi"}')
         stage.clock.advance(61)
         return completed("", timed_out=True)
 
-    played = stage.play(says=hangs)
+    played = stage.play(says=hangs, journal=journal)
     assert (played.receipt.outcome.name, played.receipt.steps[0].result) == ("limit_exceeded/duration", "timeout")
+    assert (played.receipt.outcome.detail, journal.state.operations["turn-1/call-1"].status) == ("deadline", "unknown")
 
 
 def test_a_result_beyond_its_byte_bound_ends_the_episode(stage: Stage) -> None:

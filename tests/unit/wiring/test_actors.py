@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from harness.errors import (
     EnvironmentProblem,
     HarnessError,
     MissingKeyError,
+    ProviderError,
     ScriptError,
     UsageError,
 )
@@ -145,6 +148,30 @@ def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
     assert transports.mine() is mine
     assert others[0] is not mine
     transports.close()
+    transports.close()
+
+
+def test_a_call_that_was_given_up_keeps_its_transport_and_blocks_nobody(place: Settings) -> None:
+    transports, busy, free = Transports(place), threading.Event(), threading.Event()
+    mine = transports.mine()
+
+    def cancelled() -> bool:
+        busy.set()
+        return free.is_set()
+
+    def hangs() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent, suppress(ProviderError):
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+            mine.send(url, headers={}, body=b"", deadline_s=30.0, cancelled=cancelled)
+
+    thread = threading.Thread(target=hangs)
+    thread.start()
+    busy.wait()
+    other = transports.mine()
+    assert other is not mine
+    assert transports.mine() is other
+    free.set()
+    thread.join()
     transports.close()
 
 

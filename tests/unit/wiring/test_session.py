@@ -77,6 +77,13 @@ def test_an_installed_plane_is_looked_at_once_a_session(place: Settings, monkeyp
     assert looked == ["loopx==0.4.8"]
 
 
+@pytest.mark.plane
+def test_an_end_of_the_process_is_told_apart(place: Settings) -> None:
+    with wiring.Session(place) as session:
+        session.shut_down()
+        assert session.run(job(place)).receipt.outcome.name == "cancelled/shutdown"
+
+
 def test_a_plane_that_is_not_whole_tells_what_is_wrong_and_the_line_to_type(tmp_path: Path) -> None:
     (tmp_path / "planes/loopx/0.4.8").mkdir(parents=True)
     place = wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)

@@ -1,0 +1,48 @@
+"""Usage that came after its episode was told, kept beside the receipts of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness.errors import StoreError
+from harness.schema.message import Usage
+from harness.schema.run import LateRow, RunLogEntry
+
+__all__ = ["LATE", "filled", "keep_late"]
+
+LATE = "late.jsonl"
+_FLAG = "late_usage"
+
+
+def keep_late(run: Path, row: LateRow) -> None:
+    """Add a row to the folder of a run; it is on disk on return. Raises StoreError."""
+    data = f"{row.model_dump_json()}\n".encode("ascii")
+    try:
+        descriptor = os.open(run / LATE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(descriptor, data)  # one write: rows of several threads never mix
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StoreError(f"{run / LATE}: cannot be written: {error.strerror or type(error).__name__}") from error
+
+
+def filled(log: Sequence[RunLogEntry], rows: Iterable[LateRow]) -> tuple[RunLogEntry, ...]:
+    """A run's log with the usage that came late, where none was known."""
+    late = {(row.key, row.operation, row.attempt): row.usage for row in rows}
+    return tuple(_filled(entry, late) for entry in log) if late else tuple(log)
+
+
+def _filled(entry: RunLogEntry, late: dict[tuple[str, str, int], Usage]) -> RunLogEntry:
+    attempts = tuple(
+        row.model_copy(update={"usage": late.get((entry.key, row.operation, row.attempt))})
+        if row.usage is None
+        else row
+        for row in entry.attempts
+    )
+    if attempts == entry.attempts:
+        return entry
+    return entry.model_copy(update={"attempts": attempts, "recovery": (*entry.recovery, _FLAG)})
