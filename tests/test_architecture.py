@@ -25,6 +25,7 @@ LAYERS = (
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
         *("rules", "receipt", "provision", "config", "environment", "recording", "transcript", "history"),
+        *("observation",),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),

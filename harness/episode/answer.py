@@ -10,7 +10,7 @@ from harness.schema.record import CallResulted
 from harness.schema.tool import ResultCode
 from harness.schema.trace import TraceStep
 
-__all__ = ["answer_call", "result_code", "shown_text"]
+__all__ = ["answer_call", "result_code", "result_text"]
 
 
 def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
@@ -21,11 +21,12 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             turn=hand.turn,
             call=hand.index,
             call_id=digest_text(hand.call.id),
-            tool=hand.call.name if world.command_tool(hand.call.name) is not None else "",
+            tool=hand.call.name if world.declares(hand.call.name) else "",
             code=stop.code,
             executed=seen is not None and seen.ran,
             refused=seen.refused if seen else None,
             answer=hand.answer,
+            spilled=hand.spilled,
         )
     )
     before = hand.before or world.rule_state
@@ -50,18 +51,8 @@ def result_code(seen: Observation) -> ResultCode:
     return "denied_policy" if not seen.ran else "error_recoverable"
 
 
-def shown_text(seen: Observation, *, limit: int) -> str:
-    """What the actor is shown: at most ``limit`` characters, the mark that says how many are left out included."""
-    if not seen.ran:
-        return f"error: not run ({seen.refused})"
-    text = seen.text
-    if len(text) <= limit:
-        return text
-    room = limit - len(_mark(len(text), len(text)))
-    head = room * 6 // 10
-    tail = room - head
-    return text[:head] + _mark(len(text) - room, len(text)) + text[len(text) - tail :]
-
-
-def _mark(left_out: int, whole: int) -> str:
-    return f"\n[{left_out} of {whole} characters are left out here; do not guess them]\n"
+def result_text(hand: CallInHand, seen: Observation) -> str:
+    """What the actor is told of an observed call: its result as far as it is shown, or why nothing ran."""
+    if hand.shown is not None:
+        return hand.shown
+    return f"error: not run ({seen.refused})"

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Literal
 
 from harness import command, gate, rules
-from harness.episode.answer import answer_call, result_code, shown_text
+from harness.episode.answer import answer_call, result_code, result_text
 from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.observing import fitted, observe
 from harness.episode.perform import perform
+from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
@@ -43,6 +45,9 @@ def _still_running(world: World, _: CallInHand) -> CallStop | None:
 
 def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     """C2: classify what is proposed, exactly as written, before anything can run."""
+    if world.reads_more(hand.call.name):
+        classify_reading_on(world, hand)
+        return None
     tool = world.command_tool(hand.call.name)
     arguments = hand.call.arguments
     if tool is None or arguments is None or hand.call.fault is not None:
@@ -106,8 +111,8 @@ def _start(world: World, hand: CallInHand) -> CallStop | None:
 def _bounded(world: World, hand: CallInHand) -> CallStop | None:
     """C13: a result within the byte bound."""
     limit = world.scenario.limits.tool_result_bytes
-    stdout = hand.observation.stdout if hand.observation else None
-    if stdout is None or stdout.seen <= limit:
+    size = hand.observation.size if hand.observation else 0
+    if size <= limit:
         return None
     world.record(
         OpReceipt(
@@ -122,14 +127,14 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
         status="limit_exceeded",
         reason="tool_result_bytes",
         limit=limit,
-        observed=stdout.seen,
-        overshoot=stdout.seen - limit,
+        observed=size,
+        overshoot=size - limit,
     )
     return CallStop("error_terminal", "error: the result is too large", ending)
 
 
 def _receipt(world: World, hand: CallInHand) -> CallStop | None:
-    """C14: the full result is kept before anyone renders or judges it."""
+    """C14: the full result is kept before anyone renders or judges it; then what is shown of it is bounded."""
     seen = hand.observation
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
@@ -137,7 +142,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
     world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
-    return None
+    return observe(world, hand)
 
 
 def _kept(world: World, hand: CallInHand) -> Digest:
@@ -146,6 +151,8 @@ def _kept(world: World, hand: CallInHand) -> Digest:
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
     """C16: judge what came back; it may satisfy the scenario or break it."""
+    if world.reads_more(hand.call.name):
+        return None
     kind, before, seen = hand.kind, hand.before, hand.observation
     if kind is None or before is None or seen is None:  # pragma: no cover  (C2 and C12 set them or stop)
         raise AssertionError(hand.operation)
@@ -158,7 +165,7 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         seen,
         file=world.file_text,
         kind_of=lambda t: _kind_of(world, hand, t),
-        shown=shown_text(seen, limit=world.scenario.limits.tool_result_chars),
+        shown=result_text(hand, seen),
     )
     hand.judgement = judgement
     world.record(
@@ -175,12 +182,12 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         lacking = world.lacking() if kind.is_call and seen.ran else None
         if lacking is not None:
             world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
-            return _stop(world, seen, machine_ending())
+            return _stop(hand, seen, machine_ending())
         _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
-        return _stop(world, seen, violation(judgement.code))
+        return _stop(hand, seen, violation(judgement.code))
     if rules.accepts(world.scenario, frozenset(world.state.facts)):
         ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
-        return _stop(world, seen, ending)
+        return _stop(hand, seen, ending)
     return None
 
 
@@ -208,14 +215,14 @@ def run_one(world: World, hand: CallInHand) -> CallStop:
         seen = hand.observation
         if seen is None:  # pragma: no cover  (C12 always observes or stops)
             raise AssertionError(hand.operation)
-        stop = _stop(world, seen)
+        stop = _stop(hand, seen)
+    stop = fitted(world, hand, stop)
     answer_call(world, hand, stop)
     return stop
 
 
-def _stop(world: World, seen: Observation, ending: Outcome | None = None) -> CallStop:
-    text = shown_text(seen, limit=world.scenario.limits.tool_result_chars)
-    return CallStop(result_code(seen), text, ending)
+def _stop(hand: CallInHand, seen: Observation, ending: Outcome | None = None) -> CallStop:
+    return CallStop(result_code(seen), result_text(hand, seen), ending)
 
 
 def _gate(stop: GateStop | None, strictness: Strictness, reason: Reason, detail: str | None) -> CallStop | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness import redaction, rules
 from harness.episode.boundary import measure
+from harness.episode.open import tool_specs
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.verdict import Conclusion, default_cause, default_verdict, scenario_rule
 from harness.episode.world import World
@@ -40,6 +41,7 @@ def close(
     conclusion = _conclude(parts, world, state, outcome, changes or ())
     declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
     declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]
+    tools = tuple(tool.name for tool in tool_specs(scenario))
     evidence = Evidence(
         outcome=outcome,
         verdict=conclusion.verdict,
@@ -48,7 +50,7 @@ def close(
         findings=conclusion.findings,
         drifts=tuple(world.drifts) if world else (),
         facts=state.facts,
-        steps=tuple(_step(number, step, tuple(scenario.tool)) for number, step in enumerate(state.steps, 1)),
+        steps=tuple(_step(number, step, tools) for number, step in enumerate(state.steps, 1)),
         turns=tuple(map(_turn, state.turns)),
         model_turns=state.model_turns,
         changes=changes,

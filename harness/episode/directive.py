@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.episode.answer import result_code, shown_text
+from harness.episode.answer import result_code, result_text
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.world import World
 from harness.schema.outcome import Outcome
@@ -25,7 +25,7 @@ def stop_at_tool(world: World, hand: CallInHand) -> CallStop | None:
         ending = Outcome(status="completed", reason="stop_at_tool_name", detail=name)
     else:
         return None
-    return CallStop("succeeded", shown_text(seen, limit=world.scenario.limits.tool_result_chars), ending)
+    return CallStop("succeeded", result_text(hand, seen), ending)
 
 
 def after_ending(ending: Outcome) -> ResultCode:

@@ -54,6 +54,7 @@ class DurableEpisode:
 
     def __init__(self, place: DurablePlace, clock: Clock) -> None:
         self._folder, self._sync = place.folder, place.sync
+        self._apart: tuple[str, ...] = ()
         _expected(place)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -105,8 +106,12 @@ class DurableEpisode:
         since = max(seq for seq, record in enumerate(self.stored) if isinstance(record.payload, Suspended))
         return max((now - self._suspended_at).total_seconds() - _credited(self.stored[since:]), 0.0)
 
-    def settle_in(self, workspace: str) -> None:
-        """Remember where the workspace lies, before anything is made in it. Raises StorageError."""
+    def settle_in(self, workspace: str, *, apart: tuple[str, ...] = ()) -> None:
+        """Remember where the workspace lies, before anything is made in it. Raises StorageError.
+
+        What is ``apart`` in it is no part of its state: it is neither kept nor put back.
+        """
+        self._apart = apart
         self.workspace = workspace
         self._write_place()
 
@@ -136,14 +141,14 @@ class DurableEpisode:
         if path.exists():
             return
         try:
-            save(root, path)
+            save(root, path, apart=self._apart)
         except OSError as error:
             raise StorageError("the state of the workspace", error) from error
 
     def put_back(self, root: Path, state: Digest) -> None:
         """Make the workspace what it was in a kept state. Raises OpeningRefusedError where it is not kept."""
         try:
-            restore(root, self._state(state))
+            restore(root, self._state(state), apart=self._apart)
         except (OSError, TarError) as error:
             raise OpeningRefusedError("fixture_mismatch", "a state of the workspace is not kept") from error
 

@@ -26,10 +26,6 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _channel(seen: int, retained: int) -> Channel:
-    return Channel(seen=seen, retained=retained, dropped=max(seen - retained, 0), truncated=seen > retained)
-
-
 def answer_clock(plan: ClockPlan, clock: str | None) -> Observation:
     """The scenario's own time, never the machine's; ``-u`` gives the same instant in UTC."""
     if clock is None:
@@ -51,17 +47,18 @@ def run_call(world: World, plan: CallPlan) -> Observation:
 def observed(completed: Completed) -> Observation:
     """What a call of the control plane came to."""
     ok = completed.exit_code == 0 and not completed.timed_out
-    text = _text(completed.stdout)
+    text, trouble = _text(completed.stdout), "" if ok else _trouble(completed)
     return Observation(
         ran=True,
         ok=ok,
-        text=text if ok else text + _trouble(completed),
+        text=text + trouble,
         exit_code=completed.exit_code,
         timed_out=completed.timed_out,
         signal=completed.signal,
         answer=json_object(completed.stdout),
-        stdout=_channel(completed.stdout_seen, len(completed.stdout)),
-        stderr=_channel(completed.stderr_seen, len(completed.stderr)),
+        stdout=Channel.counted(completed.stdout_seen, len(completed.stdout)),
+        stderr=Channel.counted(completed.stderr_seen, len(completed.stderr)),
+        sections=(len(text), len(trouble)),
     )
 
 
@@ -152,7 +149,7 @@ def run_reads(world: World, plan: ReadPlan) -> Observation:
     ok, timed_out, exit_code = True, False, 0
     reads: list[ReadObservation] = []
     shown: list[str] = []
-    seen = retained = 0
+    printed, complained = Channel.counted(0, 0), Channel.counted(0, 0)
     for segment in plan.segments:
         if timed_out or (reads and _skipped(segment, ok=ok)):
             reads.append(ReadObservation(target=segment.target, role=segment.role, ran=False, exit_code=None, text=""))
@@ -161,7 +158,9 @@ def run_reads(world: World, plan: ReadPlan) -> Observation:
         exit_code, timed_out = _exit_code(segment, done), done.timed_out
         ok = exit_code == 0 and not timed_out
         text, errors = _output(segment, done)
-        seen, retained = seen + done.stdout_seen, retained + len(done.stdout)
+        printed = printed.joined(Channel.counted(done.stdout_seen, len(done.stdout)))
+        if not segment.quiet:
+            complained = complained.joined(Channel.counted(done.stderr_seen, len(done.stderr)))
         reads.append(
             ReadObservation(target=segment.target, role=segment.role, ran=True, exit_code=exit_code, text=text)
         )
@@ -176,5 +175,7 @@ def run_reads(world: World, plan: ReadPlan) -> Observation:
         exit_code=exit_code,
         timed_out=timed_out,
         reads=tuple(reads),
-        stdout=_channel(seen, retained),
+        stdout=printed,
+        stderr=complained,
+        sections=tuple(map(len, shown)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.rules import RuleState
+from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest, Reply
@@ -27,7 +28,11 @@ class CallStop:
 
 @dataclass(slots=True)
 class CallInHand:
-    """One call on its way through the checks."""
+    """One call on its way through the checks.
+
+    ``room`` is how many characters of its batch are its own; ``shown`` what the actor is shown of its result, None
+    where there is none; ``spilled`` whether the whole of it is kept.
+    """
 
     turn: int
     index: int
@@ -41,6 +46,9 @@ class CallInHand:
     judgement: Judgement | None = None
     answer: str | None = None
     attempt: int = 1
+    room: int = 0
+    shown: str | None = None
+    spilled: bool = False
 
     @property
     def operation(self) -> str:
@@ -53,12 +61,13 @@ class TurnInHand:
     """One turn on its way through the checks.
 
     ``is_over``: nothing more of it is asked, and the episode goes on. ``waits_for`` is the control call that is
-    answered once somebody does.
+    answered once somebody does. ``digest`` and ``size`` (bytes) are those of the encoded request.
     """
 
     number: int = 0
     request: ModelRequest | None = None
-    digest: str = ""
+    digest: Digest = ""
+    size: int = 0
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
     is_over: bool = False

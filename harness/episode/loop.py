@@ -75,6 +75,8 @@ def run(
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
             remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
+            channels=dict(world.channels) if world else {},
+            spilled=sum(step.spilled for step in world.state.steps) if world else 0,
             resumable=played.resumable,
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,

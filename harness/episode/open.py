@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import base64
 from contextlib import ExitStack
-from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
 from harness.control import control_tools
+from harness.episode.declaring import tool_spec
 from harness.episode.durable import DurableEpisode
+from harness.episode.encoding import EncodedMessages
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.values import LateValues
 from harness.episode.world import World
 from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, OutOfTimeError, SetupRejectedError
 from harness.journal import Journal, Spool
+from harness.observation import FOLDER
 from harness.ports import ControlPlane
 from harness.scenario import bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
@@ -50,20 +53,8 @@ def fixed_values(workspace: Workspace, turn: str) -> dict[str, str]:
 
 def tool_specs(scenario: Scenario) -> tuple[ToolSpec, ...]:
     """The tools as they are declared to the actor."""
-    return tuple(_tool_spec(name, tool.about, tool.argument) for name, tool in scenario.tool.items())
-
-
-@lru_cache(maxsize=128)
-def _tool_spec(name: str, about: str, argument: str) -> ToolSpec:
-    return ToolSpec(
-        name=name,
-        description=about,
-        parameters={
-            "type": "object",
-            "properties": {argument: {"type": "string"}},
-            "required": [argument],
-            "additionalProperties": False,
-        },
+    return tuple(tool_spec(name, tool.about, tool.argument) for name, tool in scenario.tool.items()) + (
+        (READ_MORE_SPEC,) if scenario.observe.spill else ()
     )
 
 
@@ -97,7 +88,7 @@ def open_world(
     bounds = _bounds(parts, journal, durable)
     workspace = _reserved(parts, stack, None if durable is None else durable.workspace)
     if durable is not None:
-        durable.settle_in(workspace.root.name)
+        durable.settle_in(workspace.root.name, apart=(FOLDER,) if raw.observe.spill else ())
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
     scenario = bind(raw, fixed, source=job.loaded.path)
     tools = (*tool_specs(scenario), *control_tools(scenario.control.offer))
@@ -130,6 +121,7 @@ def open_world(
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
         latest=baseline,
+        encoded=EncodedMessages(placeholders.hide_json),
         durable=durable,
     )
     _prompt(world)
@@ -179,7 +171,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
     fingerprinter = Fingerprinter(Placeholders(workspace).hide)
-    baseline = fingerprinter.take(workspace.root)
+    baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:
         raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")
     if durable is not None and bound is None:

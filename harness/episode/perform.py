@@ -7,6 +7,8 @@ import signal
 
 from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.observing import result_room
+from harness.episode.reading_on import read_on
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, MachineError
 from harness.schema.base import Digest
@@ -30,6 +32,10 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     A program that failed where the machine lacks something is judged by nobody: the want is measured, so nothing that
     a program prints can feign it.
     """
+    if world.reads_more(hand.call.name):
+        if _done_before(world, hand, "tool") is None:
+            hand.observation = read_on(world, hand, result_room(world, hand))
+        return None
     parsed, kind = hand.parsed, hand.kind
     if parsed is None or kind is None:  # pragma: no cover  (C2 ended it: only classified calls get here)
         raise AssertionError(hand.operation)

@@ -13,16 +13,17 @@ from harness.episode.control import control_call
 from harness.episode.directive import after_ending
 from harness.episode.external import completed_outside
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
+from harness.episode.observing import open_batch
+from harness.episode.projecting import plan_model, project
 from harness.episode.replying import no_call, reply_end, valid_reply
 from harness.episode.waiting import WAITS, suspend
 from harness.episode.world import World
 from harness.schema.base import digest_text
-from harness.schema.message import AssistantMessage, ModelRequest, ToolMessage
+from harness.schema.message import AssistantMessage, ToolMessage
 from harness.schema.outcome import Outcome
 from harness.schema.record import (
     BudgetStop,
     OpPlanned,
-    Projection,
     TurnCommitted,
     TurnOpened,
 )
@@ -62,27 +63,6 @@ def _open_turn(world: World, turn: TurnInHand) -> Outcome | None:
     return world.bounds.cancellation()
 
 
-def _project(world: World, turn: TurnInHand) -> Outcome | None:
-    """T10: what the actor is shown."""
-    actor = world.parts.actor.identity
-    turn.request = ModelRequest(
-        model=actor.model or actor.ref,
-        messages=tuple(world.messages),
-        tools=world.tools,
-        **({} if actor.settings is None else {"settings": actor.settings}),
-    )
-    world.requests.append(turn.request)
-    turn.digest = world.digests.of(turn.request)
-    world.record(Projection(turn=turn.number, request=turn.digest, messages=len(world.messages)))
-    return None
-
-
-def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
-    """T11: the model operation is decided; its digest is that of the complete effective request."""
-    world.record(OpPlanned(operation=turn.operation, purpose="main", digest=turn.digest))
-    return None
-
-
 def _after_model(world: World, _: TurnInHand) -> Outcome | None:
     """T15: cancellation, then budget; a reply that crosses a limit keeps its usage and is not used."""
     state = world.state
@@ -108,13 +88,12 @@ def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
     for index, call in enumerate(reply.calls, 1):
         digest = digest_text(world.placeholders.hide(f"{call.name}\0{call.arguments_raw}"))
         operation = f"turn-{turn.number}/call-{index}"
-        known = world.command_tool(call.name) is not None
         world.record(
             OpPlanned(
                 operation=operation,
                 purpose="tool",
                 digest=digest,
-                tool=call.name if known else None,
+                tool=call.name if world.declares(call.name) else None,
                 call_id=digest_text(call.id),
             )
         )
@@ -125,8 +104,9 @@ def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
 def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
     """T22: calls in declared order; exactly one result each, those after an ending are answered as skipped."""
     ending: Outcome | None = None
+    batch = open_batch(world, turn.answer.calls)
     for index, call in enumerate(turn.answer.calls, 1):
-        hand = CallInHand(turn=turn.number, index=index, call=call)
+        hand = CallInHand(turn=turn.number, index=index, call=call, room=batch.room())
         if ending is None:
             stop = run_one(world, hand)
             ending = stop.ending
@@ -134,6 +114,8 @@ def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
             stop = CallStop(after_ending(ending), "not run")
             answer_call(world, hand, stop)
         turn.results.append(stop)
+        world.values.shown.append(stop.text)
+        batch.took(len(world.placeholders.hide(stop.text)))
         failed = stop.code != "succeeded"
         world.messages.append(ToolMessage(call_id=call.id, name=call.name, text=stop.text, failed=failed))
     return ending
@@ -164,8 +146,8 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T3", completed_outside),
     ("T5", _budget),
     ("T6", _open_turn),
-    ("T10", _project),
-    ("T11", _plan_model),
+    ("T10", project),
+    ("T11", plan_model),
     ("T12", admit),
     ("T13", ask),
     ("T15", _after_model),

@@ -25,8 +25,8 @@ def json_object(data: bytes) -> dict[str, JsonValue] | None:
 class LateValues:
     """Looks names up in the bound scenario; what was found once stays.
 
-    ``invoke`` calls the control plane; ``answers`` holds the first answer of each kind so far; ``prompt`` is the user
-    message, known once it was made.
+    ``invoke`` calls the control plane; ``answers`` holds the first answer of each kind so far, ``shown`` every
+    result as it was shown; ``prompt`` is the user message, known once it was made.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class LateValues:
         self._ended: dict[tuple[str, ...], str] = {}
         self.prompt = ""
         self.answers: dict[str, dict[str, JsonValue]] = {}
+        self.shown: list[str] = []
 
     def _plane(self, args: tuple[str, ...]) -> dict[str, JsonValue] | None:
         completed = self._invoke(args)
@@ -57,6 +58,8 @@ class LateValues:
         late = self._scenario.late[name]
         if late.prompt is not None:
             return "its pattern matches nothing in the user message"
+        if late.shown is not None:
+            return "its pattern matches nothing that was shown so far"
         at = f"has no text at {late.at or 'its root'}"
         if late.plane is not None:
             ended = self._ended.get(late.plane, "was not made")
@@ -70,8 +73,8 @@ class LateValues:
         late = self._scenario.late.get(name)
         if late is None:
             return None
-        value = resolve_late(late, prompt=self.prompt, answer=self.answers.get, plane=self._plane)
-        if value is not None:
+        value = resolve_late(late, prompt=self.prompt, answer=self.answers.get, plane=self._plane, shown=self.shown)
+        if value is not None and late.shown is None:
             self._found[name] = value
         return value
 

@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass, field
 
 from harness.episode.durable import DurableEpisode
+from harness.episode.encoding import EncodedMessages
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
-from harness.episode.request_digest import RequestDigests
 from harness.episode.values import LateValues
 from harness.errors import MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
+from harness.observation import FOLDER
 from harness.ports import ControlPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, JsonValue
@@ -20,12 +21,13 @@ from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
+from harness.schema.observation import Channel, ChannelName
 from harness.schema.process import Completed
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, OutputRow
 from harness.schema.scenario import CommandTool, Scenario
-from harness.schema.tool import ToolSpec
+from harness.schema.tool import READ_MORE, ToolSpec
 from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
@@ -54,8 +56,8 @@ class World:
     contexts: dict[str, GrammarContext]
     baseline: StateDigest
     latest: StateDigest
+    encoded: EncodedMessages
     messages: list[Message] = field(default_factory=list)
-    digests: RequestDigests = field(init=False)
     requests: list[ModelRequest] = field(default_factory=list)
     trace: list[TraceStep] = field(default_factory=list)
     findings: list[tuple[int | None, RawFinding]] = field(default_factory=list)
@@ -66,14 +68,12 @@ class World:
     durable: DurableEpisode | None = None
     late: LateBook = field(default_factory=LateBook)
     flags: list[str] = field(default_factory=list)
+    channels: dict[ChannelName, Channel] = field(default_factory=dict)
     problem: str | None = None
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.digests = RequestDigests(self.placeholders.hide_json)
 
     @property
     def state(self) -> EpisodeState:
@@ -94,6 +94,24 @@ class World:
         """The scenario's command tool of that name."""
         return self.scenario.tool.get(name)
 
+    def declares(self, name: str) -> bool:
+        """Whether the actor is offered a tool of that name."""
+        return any(tool.name == name for tool in self.tools)
+
+    def reads_more(self, name: str) -> bool:
+        """Whether a call of that name reads on in a kept result."""
+        return name == READ_MORE and self.scenario.observe.spill
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Paths of the workspace that are no part of its state: what the harness itself keeps there."""
+        return (FOLDER,) if self.scenario.observe.spill else ()
+
+    def report(self, name: ChannelName, channel: Channel) -> None:
+        """Add what went through a bounded channel, for the run log."""
+        before = self.channels.get(name)
+        self.channels[name] = channel if before is None else before.joined(channel)
+
     def invoke_plane(self, args: tuple[str, ...]) -> Completed:
         """One control-plane call within what is left of the episode's time."""
         limits = self.scenario.limits
@@ -111,7 +129,7 @@ class World:
 
     def observe_changes(self, by: str) -> None:
         """Measure the workspace again and note who changed what since the last look."""
-        now = self.fingerprinter.take(self.workspace.root)
+        now = self.fingerprinter.take(self.workspace.root, exclude=self.unmeasured)
         if self.durable is not None and now.digest != self.latest.digest:
             self.durable.keep_state(self.workspace.root, now.digest)
         for change in diff(self.latest, now):

@@ -31,6 +31,7 @@ from harness.schema.record import (
     Projection,
     Record,
     Resumed,
+    Spilled,
     Suspended,
     TurnCommitted,
     TurnOpened,
@@ -76,6 +77,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     | FixtureBound
     | TurnOpened
     | Projection
+    | Spilled
     | Compacted
     | Decided
     | Hooked
@@ -105,7 +107,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case Projection() | Compacted() | Decided() | Hooked() | BudgetStop():
+        case Projection() | Spilled() | Compacted() | Decided() | Hooked() | BudgetStop():
             return state
         case _:
             assert_never(payload)
@@ -189,6 +191,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         executed=payload.executed,
         refused=payload.refused,
         answer=payload.answer,
+        spilled=payload.spilled,
     )
     counts = state.counts
     if step.kind is not None and step.executed and not before.executed:

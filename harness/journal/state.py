@@ -43,6 +43,7 @@ class StepState:
     executed: bool = False
     refused: str | None = None
     answer: Digest | None = None
+    spilled: bool = False
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,11 @@ class _Values:
         late = self.scenario.late.get(name)
         if late is not None:
             found = resolve_late(
-                late, prompt=self.shown.prompt, answer=lambda _: self._newest(late), plane=lambda _: None
+                late,
+                prompt=self.shown.prompt,
+                answer=lambda _: self._newest(late),
+                plane=lambda _: None,
+                shown=self.shown.answers,
             )
             if found is None:
                 raise ScriptError(f"the value {{{name}}} is not shown by this request")

@@ -11,6 +11,7 @@ from harness.reporters._rows import Episode, episodes, plain
 from harness.reporters._shape import shape
 from harness.reporters._stale import to_do
 from harness.schema.actor import ActorKind
+from harness.schema.observation import ChannelName
 from harness.schema.receipt import Receipt, Step
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
@@ -19,6 +20,14 @@ __all__ = ["tell"]
 
 #: Where the answers come from of whoever is no model, and what an answer is called.
 _NOBODY_ASKED: dict[ActorKind, str] = {"recorded": "the recorded replies were played", "script": "a script was played"}
+#: What becomes of a part of a bounded channel.
+_BOUNDED: dict[ChannelName, str] = {
+    "stdout": "standard output: kept",
+    "stderr": "standard error: kept",
+    "result": "results: shown",
+    "error": "errors: shown",
+    "context": "requests: sent",
+}
 _ATTEMPTS: dict[ActorKind, str] = {"live": "model call", "recorded": "replayed", "script": "scripted"}
 
 
@@ -140,6 +149,12 @@ def _log(console: Console, log: RunLogEntry, kind: ActorKind) -> None:
         indented(console, _attempt(attempt, kind), 3)
     if log.shadow_checks:
         indented(console, f"repeated cold: {log.shadow_checks}, other answers: {log.shadow_differences}", 3)
+    for name, channel in log.channels.items():
+        if channel.truncated:
+            unit = "characters" if channel.unit == "chars" else channel.unit
+            indented(console, f"{_BOUNDED[name]} {channel.retained:,} of {channel.seen:,} {unit}", 3)
+    if log.spilled:
+        indented(console, f"{_count(log.spilled, 'result')} kept whole in the workspace", 3)
     if log.workspace is not None:
         whole(console, Text(f"   workspace kept: {plain(log.workspace)}"))
 

@@ -45,12 +45,14 @@ def text_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _misplaced(late: LateValue, name: str, path: KeyPath) -> Iterator[Problem]:
-    """Scripts may use any late value, the system text none of an answer, the user text those of the plane only."""
+    """Scripts may use any late value, the system text none of a result, the user text those of the plane only."""
     text = f"the late value {{{name}}} is not known here"
     if path[0] not in _LATE_PLACES:
         yield Problem(path, text, "late values in prompt and script only")
     elif path[0] == "prompt" and late.answer is not None:
         yield Problem(path, text, "values from an answer in script only")
+    elif path[0] == "prompt" and late.shown is not None:
+        yield Problem(path, text, "values from what was shown in script only")
     elif path[:2] == ("prompt", "user") and late.prompt is not None:
         yield Problem(path, text, "values from the prompt outside prompt.user only")
 
@@ -67,16 +69,16 @@ def _shadowing(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _late_problems(scenario: Scenario, late: LateValue, path: KeyPath) -> Iterator[Problem]:
-    sources = [name for name in ("plane", "prompt", "answer") if getattr(late, name) is not None]
+    sources = [name for name in ("plane", "prompt", "answer", "shown") if getattr(late, name) is not None]
     if len(sources) != 1:
-        yield Problem(path, f"a late value with {len(sources)} sources", "exactly one of plane, prompt, answer")
+        yield Problem(path, f"a late value with {len(sources)} sources", "exactly one of plane, prompt, answer, shown")
         return
-    if late.prompt is not None:
-        wrong = pattern_problem(late.prompt)
+    if late.prompt is not None or late.shown is not None:
+        wrong = pattern_problem(late.prompt or late.shown or "")
         if wrong is not None:
-            yield Problem((*path, "prompt"), *wrong)
+            yield Problem((*path, sources[0]), *wrong)
         if late.at is not None:
-            yield Problem((*path, "at"), "a pointer into a prompt", "at beside plane or answer only")
+            yield Problem((*path, "at"), "a pointer into a text", "at beside plane or answer only")
     elif late.at is None:
         yield Problem(path, "the pointer into the answer is missing", "at = a JSON pointer")
     if late.answer is not None:

@@ -13,6 +13,7 @@ from harness.scenario.scripts import script_problems
 from harness.schema.outcome import REASONS
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action, Script
+from harness.schema.tool import READ_MORE
 
 __all__ = ["world_problems"]
 
@@ -31,6 +32,7 @@ def world_problems(scenario: Scenario, *, name: str, grammars: frozenset[str]) -
     known = _known(scenario)
     yield from _places(scenario, known)
     yield from _tools(scenario, grammars, known)
+    yield from _observed(scenario)
     yield from _outcomes(scenario)
     yield from _scripts(scenario)
 
@@ -87,6 +89,21 @@ def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str
         if check.shows is not None and _place(known, check.shows.file) not in files:
             text = f"{check.shows.file!r} is no content file of a tool"
             yield Problem(("check", index, "shows", "file"), text, ", ".join(files))
+
+
+def _observed(scenario: Scenario) -> Iterator[Problem]:
+    """Where results are kept, the tool that reads on in them has its name for itself."""
+    if not scenario.observe.spill:
+        if scenario.observe.require_artifact:
+            text = "texts that must be kept where none is kept"
+            yield Problem(("observe", "require_artifact"), text, "spill = true beside it")
+        return
+    if READ_MORE in scenario.tool:
+        yield Problem(("tool", READ_MORE), f"{READ_MORE!r} is the tool that reads on in kept results", "another name")
+    for index, kind in enumerate(scenario.kind):
+        if kind.name == READ_MORE:
+            text = f"{READ_MORE!r} is the kind of the calls that read on in kept results"
+            yield Problem(("kind", index, "name"), text, "another name")
 
 
 def _clock(text: str, path: KeyPath) -> Iterator[Problem]:

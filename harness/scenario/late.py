@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from harness.scenario.patterns import first_group
 from harness.schema.base import JsonValue
@@ -18,14 +18,18 @@ def resolve_late(
     prompt: str,
     answer: Callable[[str], dict[str, JsonValue] | None],
     plane: Callable[[tuple[str, ...]], dict[str, JsonValue] | None],
+    shown: Sequence[str] = (),
 ) -> str | None:
     """The value now, or None where it cannot be known yet or is no text.
 
     ``prompt`` is the user message, ``answer`` gives a kind's first answer, ``plane`` makes a control-plane call and
-    gives the JSON object it printed.
+    gives the JSON object it printed; ``shown`` are the results so far as they were shown, oldest first.
     """
     if late.prompt is not None:
         return first_group(late.prompt, prompt)
+    if late.shown is not None:
+        found = (first_group(late.shown, text) for text in reversed(shown))
+        return next((value for value in found if value is not None), None)
     document: JsonValue = None
     if late.plane is not None:
         document = plane(late.plane)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.command import TargetRole
 
-__all__ = ["Channel", "Observation", "ReadObservation"]
+__all__ = ["Channel", "ChannelName", "Observation", "ReadObservation"]
+
+
+#: What is bounded: the streams of what was run, results and errors as they are shown, requests as they are sent.
+ChannelName = Literal["stdout", "stderr", "result", "error", "context"]
 
 
 class Channel(Frozen):
@@ -15,7 +21,17 @@ class Channel(Frozen):
     retained: int
     dropped: int
     truncated: bool
-    unit: str = "bytes"
+    unit: Literal["bytes", "chars"] = "bytes"
+
+    @classmethod
+    def counted(cls, seen: int, retained: int, unit: Literal["bytes", "chars"] = "bytes") -> Channel:
+        """The channel that ``retained`` of ``seen`` went through."""
+        dropped = max(seen - retained, 0)
+        return cls(seen=seen, retained=retained, dropped=dropped, truncated=dropped > 0, unit=unit)
+
+    def joined(self, other: Channel) -> Channel:
+        """Both together; they have the same unit."""
+        return Channel.counted(self.seen + other.seen, self.retained + other.retained, self.unit)
 
 
 class ReadObservation(Frozen):
@@ -33,6 +49,7 @@ class Observation(Frozen):
 
     ``ok`` is exit state 0 and no time-out. ``text`` is the complete decoded output. ``answer`` is the JSON object a
     control plane printed, None where it printed none. ``refused`` says why nothing ran, ``signal`` what it died of.
+    ``sections`` are the lengths of the parts of ``text``, one per stream of a command; empty: it is one.
     """
 
     ran: bool
@@ -46,3 +63,10 @@ class Observation(Frozen):
     reads: tuple[ReadObservation, ...] = ()
     stdout: Channel | None = None
     stderr: Channel | None = None
+    sections: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the result as it was printed: standard error is a part of it where that is shown."""
+        shown = (self.stdout, self.stderr if self.reads or not self.ok else None)
+        return sum(channel.seen for channel in shown if channel is not None)

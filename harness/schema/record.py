@@ -42,6 +42,7 @@ __all__ = [
     "Purpose",
     "Record",
     "Resumed",
+    "Spilled",
     "Suspended",
     "TurnCommitted",
     "TurnOpened",
@@ -158,6 +159,19 @@ class OpReceipt(Frozen):
     detail: str | None = None
 
 
+class Spilled(Frozen):
+    """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
+
+    ``content`` is the digest of the text with its paths as names, ``chars`` its length.
+    """
+
+    kind: Literal["spilled"] = "spilled"
+    operation: str
+    content: Digest
+    chars: int
+    refused: Literal["path_invalid", "exists", "unwritable"] | None = None
+
+
 class OpUnknown(Frozen):
     """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
@@ -230,7 +244,10 @@ class Classified(Frozen):
 
 
 class CallResulted(Frozen):
-    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer."""
+    """The one answer to one declared call. ``answer`` is the digest of a control plane's stable answer.
+
+    ``spilled``: it is shown in part, and the whole of it is kept in the workspace.
+    """
 
     kind: Literal["call_result"] = "call_result"
     turn: int
@@ -241,6 +258,7 @@ class CallResulted(Frozen):
     executed: bool
     refused: str | None = None
     answer: Digest | None = None
+    spilled: bool = False
 
 
 class BudgetStop(Frozen):
@@ -301,6 +319,7 @@ Payload = Annotated[
     | OpParked
     | OpStarted
     | OpReceipt
+    | Spilled
     | OpUnknown
     | OpNotSent
     | Decided

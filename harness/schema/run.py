@@ -9,6 +9,7 @@ from harness.schema.base import Digest, Frozen, Numerous
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
+from harness.schema.observation import Channel, ChannelName
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
@@ -113,7 +114,9 @@ class RunLogEntry(Frozen):
     ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
     it was given up). ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A
     ``resumable`` one was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a
-    final text that is an artifact.
+    final text that is an artifact. ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr``
+    of what was run, ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results
+    were kept whole beside it.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -133,6 +136,8 @@ class RunLogEntry(Frozen):
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    channels: dict[ChannelName, Channel] = {}
+    spilled: int = 0
     resumable: bool = False
     output: OutputRow | None = None
 

@@ -20,6 +20,7 @@ __all__ = [
     "FileSpec",
     "LateValue",
     "LoadedScenario",
+    "ObserveSpec",
     "PolicySpec",
     "PrepareStep",
     "PromptSpec",
@@ -36,12 +37,15 @@ class LateValue(Frozen):
     """A value computed while the episode runs, resolved once, on first use; exactly one source.
 
     ``plane``: the arguments of a control-plane call; ``at`` points into its answer. ``prompt``: a regular expression
-    with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer.
+    with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer. ``shown``: a
+    regular expression with one group, searched in the results as they were shown, newest first; it is looked for anew
+    at each use, and is for scripts only.
     """
 
     plane: tuple[str, ...] | None = None
     prompt: str | None = None
     answer: KindName | None = None
+    shown: str | None = None
     at: Pointer | None = None
 
 
@@ -87,7 +91,8 @@ class CommandTool(Frozen):
 
     ``content`` and ``metadata`` name the files (``root/path``) whose reads have those roles; a read of any other file
     has the role ``other``. ``readable`` are roots that listings may name besides the working directory. ``clock`` is
-    what a question for the time is answered with (ISO 8601 with zone).
+    what a question for the time is answered with (ISO 8601 with zone). ``result_chars`` is how much of a result of
+    this tool is shown, in place of ``limits.tool_result_chars``.
     """
 
     about: str
@@ -97,6 +102,7 @@ class CommandTool(Frozen):
     content: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     metadata: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     readable: tuple[RootName, ...] = ()
+    result_chars: Annotated[int, Field(ge=256, le=1_048_576)] | None = None
 
 
 class PolicySpec(Frozen):
@@ -122,6 +128,17 @@ class StrictSpec(Frozen):
     arguments: Strictness = "observe"
     control: Strictness = "observe"
     finish: Strictness = "observe"
+
+
+class ObserveSpec(Frozen):
+    """What becomes of a result that is too long to be shown whole.
+
+    ``spill`` keeps its full text in the workspace, outside of the roots, and offers the tool ``read_more``, which reads
+    on in it. With ``require_artifact`` an episode whose text cannot be kept ends (``failed/artifact_persist_failed``).
+    """
+
+    spill: bool = False
+    require_artifact: bool = False
 
 
 class BoundarySpec(Frozen):
@@ -154,6 +171,7 @@ class Scenario(Frozen):
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
     control: ControlSpec = ControlSpec()
+    observe: ObserveSpec = ObserveSpec()
     script: ScriptSet
 
     @property

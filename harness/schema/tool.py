@@ -6,7 +6,10 @@ from typing import Literal
 
 from harness.schema.base import Frozen, JsonValue
 
-__all__ = ["CallFault", "CallResult", "ResultCode", "ToolCall", "ToolSpec"]
+__all__ = ["READ_MORE", "CallFault", "CallResult", "ResultCode", "ToolCall", "ToolSpec"]
+
+#: The tool that reads on in kept results, and the kind of its calls.
+READ_MORE = "read_more"
 
 CallFault = Literal["malformed_arguments", "truncated"]
 

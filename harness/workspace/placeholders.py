@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote
@@ -55,22 +55,38 @@ class Placeholders:
             text = self._name.sub(r"{=\1\2}", text)
         if self._mark not in text:
             return text
-        parts, done, at = [], 0, 0
-        while (found := text.find(self._mark, at)) >= 0:
-            at = found + len(self._mark)
+        parts, done = [], 0
+        for start, end, name in self._found(text):
+            parts += [text[done:start], name]
+            done = end
+        return "".join((*parts, text[done:]))
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Every path of the workspace: start, end, and its placeholder; in order."""
+        done = at = 0
+        while (mark := text.find(self._mark, at)) >= 0:
+            at = mark + len(self._mark)
             start = next((at - len(base) for base in self._bases if text.endswith(base, done, at)), None)
             if start is None:
                 continue
             inner = self._inside.match(text, at)
-            parts += [text[done:start], _WHOLE if inner is None else self._names[inner[1]]]
             done = at = at if inner is None else inner.end()
-        return "".join((*parts, text[done:]))
+            yield start, done, _WHOLE if inner is None else self._names[inner[1]]
 
     @cached_property
     def _bases(self) -> tuple[str, ...]:
         """How the workspace's own path is spelled, longest first; each spelling ends with its name."""
         spelled = _spellings(self._workspace.root) | _spellings(self._workspace.given)
         return tuple(sorted(spelled, key=len, reverse=True))
+
+    def spans(self, text: str) -> tuple[tuple[int, int, int], ...]:
+        """What ``hide`` would replace: start, end, and the length of what would stand there; in order."""
+        found: list[tuple[int, int, int]] = []
+        if "_root}" in text:
+            found += [(match.start(), match.end(), len(match[0]) + 1) for match in self._name.finditer(text)]
+        if self._mark in text:
+            found += [(start, end, len(name)) for start, end, name in self._found(text)]
+        return tuple(sorted(found))
 
     def show(self, text: str) -> str:
         """The text with every placeholder of the workspace replaced by its path; the inverse of ``hide``."""
@@ -80,11 +96,11 @@ class Placeholders:
         escapes, name = match[1], match[2]
         return f"{{{escapes[1:]}{name}}}" if escapes else self._paths[f"{{{name}}}"]
 
-    def hide_json(self, value: JsonValue | tuple[JsonValue, ...]) -> JsonValue:
-        """The value with ``hide`` applied to every string in it, keys included; tuples become lists."""
+    def hide_json(self, value: JsonValue) -> JsonValue:
+        """The value with ``hide`` applied to every string in it, keys included."""
         if isinstance(value, str):
             return self.hide(value)
-        if isinstance(value, list | tuple):
+        if isinstance(value, list):
             return [self.hide_json(item) for item in value]
         if isinstance(value, dict):
             return {self.hide(key): self.hide_json(item) for key, item in value.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
+from collections.abc import Collection
 from pathlib import Path
 
 from harness.workspace.removal import remove_tree
@@ -13,25 +14,28 @@ __all__ = ["restore", "save"]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def save(root: Path, target: Path) -> None:
+def save(root: Path, target: Path, *, apart: Collection[str] = ()) -> None:
     """Write everything below ``root`` (files, directories and links with modes and times) to ``target`` (0600).
 
-    ``target`` is whole or absent. Pipes, sockets and devices are left out. Raises OSError.
+    ``target`` is whole or absent. Pipes, sockets and devices are left out, and the names ``apart``. Raises OSError.
     """
     beside = target.with_name(f".{target.name}.part")
     descriptor = os.open(beside, _NEW, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
-            for name in sorted(os.listdir(root)):  # noqa: PTH208  (names as the system has them)
+            for name in sorted({*os.listdir(root)} - {*apart}):  # noqa: PTH208  (names as the system has them)
                 archive.add(root / name, arcname=name, filter=_ordinary)
         file.flush()
         os.fdatasync(descriptor)
     beside.replace(target)
 
 
-def restore(root: Path, source: Path) -> None:
-    """Make what is below ``root`` again what it was when ``source`` was written. Raises OSError or tarfile.TarError."""
-    for name in os.listdir(root):  # noqa: PTH208  (names as the system has them)
+def restore(root: Path, source: Path, *, apart: Collection[str] = ()) -> None:
+    """Make what is below ``root`` again what it was when ``source`` was written; the names ``apart`` stay.
+
+    Raises OSError or tarfile.TarError.
+    """
+    for name in {*os.listdir(root)} - {*apart}:  # noqa: PTH208  (names as the system has them)
         path = root / name
         if path.is_dir() and not path.is_symlink():
             remove_tree(path)

@@ -22,6 +22,7 @@ from harness.ports import TurnContext
 from harness.schema.command import GrammarContext, ParsedCommand
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, ProcessCommand
+from harness.schema.record import OpReceipt
 from harness.workspace import Workspace
 
 
@@ -357,16 +358,40 @@ def test_a_tool_cut_off_by_the_deadline_says_nothing_about_the_call(stage: Stage
     assert (played.receipt.outcome.detail, journal.state.operations["turn-1/call-1"].status) == ("deadline", "unknown")
 
 
-def test_a_result_beyond_its_byte_bound_ends_the_episode(stage: Stage) -> None:
+@case(152)
+@pytest.mark.parametrize(
+    ("size", "ending"),
+    [(1_048_576, "completed/final_response"), (1_048_577, "limit_exceeded/tool_result_bytes")],
+)
+def test_a_result_beyond_its_byte_bound_ends_the_episode(stage: Stage, size: int, ending: str) -> None:
+    journal = Journal()
+
     def floods(_: Workspace, args: tuple[str, ...]) -> Completed:
         if args == ("greet",):
             return completed('{"text": "Hi"}')
-        return completed("{}").model_copy(update={"stdout_seen": 2_000_000})
+        return completed('{"target": "notes/a.json"}'.ljust(size))
 
-    played = stage.play(says=floods)
-    assert played.receipt.outcome.name == "limit_exceeded/tool_result_bytes"
-    assert (played.receipt.outcome.limit, played.receipt.outcome.observed) == (1_048_576, 2_000_000)
+    played = stage.play(
+        actor=ReplyActor([said("", called("toy ask plane")), said("Bye.")]), says=floods, journal=journal
+    )
+    assert played.receipt.outcome.name == ending
+    if ending.startswith("completed"):
+        return
+    assert (played.receipt.outcome.limit, played.receipt.outcome.observed) == (1_048_576, 1_048_577)
     assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", "control_plane")
+    assert [step.result for step in played.receipt.steps] == ["error_terminal"]
+    receipts = [record.payload for record in journal.records if isinstance(record.payload, OpReceipt)]
+    assert (receipts[-1].status, receipts[-1].detail) == ("failed", "result_too_large")
+
+
+def test_what_a_failed_call_complained_of_is_a_part_of_its_result(stage: Stage) -> None:
+    def complains(_: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return completed('{"text": "Hi"}')
+        return completed("x" * 600_000, 1, stderr="y" * 600_000)
+
+    outcome = stage.play(says=complains).receipt.outcome
+    assert (outcome.name, outcome.observed) == ("limit_exceeded/tool_result_bytes", 1_200_000)
 
 
 def test_a_long_result_is_shown_in_part_and_says_how_much_is_left_out(stage: Stage) -> None:
@@ -380,7 +405,9 @@ def test_a_long_result_is_shown_in_part_and_says_how_much_is_left_out(stage: Sta
     assert text.startswith('{"text": "Hi"')
     assert text.endswith('x"}')
     total = len('{"text": "Hi", "target": "notes/a.json", "more": "' + "x" * 1000 + '"}')
-    mark = re.search(rf"\n\[(\d+) of {total} characters are left out here; do not guess them\]\n", text)
+    mark = re.search(
+        rf"\n\[(\d+) of {total} characters are left out here\. The full text was not kept\. [^]]+\]\n", text
+    )
     assert mark is not None
     assert len(text) - len(mark[0]) + int(mark[1]) == total
     assert 295 <= len(text) <= 300

@@ -257,7 +257,7 @@ def test_a_request_that_is_another_now_is_refused_before_any_call(
 ) -> None:
     kill("op_started", "turn-2/main")
     before = (driving.folder / "journal.jsonl").read_bytes()
-    monkeypatch.setattr("harness.episode.call.shown_text", lambda *_, **__: "other")
+    monkeypatch.setattr("harness.episode.call.result_text", lambda *_: "other")
     played = driving.drive()
     assert played.receipt.outcome.name == "rejected/journal_integrity_mismatch"
     assert (driving.provider.asked, (driving.folder / "journal.jsonl").read_bytes()) == ([1], before)

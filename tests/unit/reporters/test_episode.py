@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from harness.reporters._episode import tell
 from harness.reporters._transcript import tell as tell_transcript
+from harness.schema.observation import Channel
 from harness.schema.receipt import Boundary, RedactedText
 from harness.schema.run import AttemptRow, RunView
 from harness.schema.transcript import Passage, Transcript, TranscriptTurn
@@ -51,6 +52,14 @@ def test_a_failed_attempt_is_told_with_its_error_and_status(view: RunView) -> No
     logs = tuple(entry.model_copy(update={"attempts": (failed,)}) for entry in view.log)
     text = " ".join(told(view.model_copy(update={"log": logs}), 1).split())
     assert "attempt 2: not sent, 1.00 s, unknown tokens in, unknown tokens out, timeout, HTTP 503" in text
+
+
+def test_what_was_left_out_of_what_was_shown_is_told(view: RunView) -> None:
+    channels = {"result": Channel.counted(100_000, 10_000, "chars"), "context": Channel.counted(900, 900)}
+    logs = tuple(entry.model_copy(update={"channels": channels, "spilled": 1}) for entry in view.log)
+    text = told(view.model_copy(update={"log": logs}), 1)
+    assert "results: shown 10,000 of 100,000 characters\n   1 result kept whole in the workspace\n" in text
+    assert "requests:" not in text
 
 
 @given(st.text(max_size=60))

@@ -72,6 +72,18 @@ TEXT_FAULTS = {
         "ask_command",
         ["late.ask_command.at", "plane or answer only"],
     ),
+    "result in a prompt": (
+        "ask_command = { prompt = '(demo ask[^\\n]*)' }",
+        "ask_command = { shown = '(demo ask[^\\n]*)' }",
+        "system =",
+        ["prompt.system", "values from what was shown in script only"],
+    ),
+    "bad pattern in a result": (
+        "ask_command = { prompt = '(demo ask[^\\n]*)' }",
+        "ask_command = { shown = '(demo' }",
+        "ask_command =",
+        ["late.ask_command.shown", "no regular expression"],
+    ),
     "bad pattern": ("(demo ask[^\\n]*)", "(demo", "ask_command", ["late.ask_command.prompt", "no regular expression"]),
     "two groups": ("(demo ask[^\\n]*)", "(demo) (ask)", "ask_command", ["with 2 groups", "exactly one group"]),
     "unknown kind": ('answer = "ask"', 'answer = "asks"', "act_command", ["late.act_command.answer", "mean 'ask'"]),
@@ -123,6 +135,24 @@ WORLD_FAULTS = {
     ),
     "outcome of no status": ('"limit_exceeded/model_turns"', '"turns"', '"turns"', ["unknown outcome", "cancelled/…"]),
     "outcome close": ('"limit_exceeded/model_turns"', '"limit_exceeded/model_turn"', "model_turn", ["did you mean"]),
+    "kept where none is": (
+        "[call]",
+        "[observe]\nrequire_artifact = true\n[call]",
+        "require_artifact",
+        ["observe.require_artifact", "none is kept", "spill = true beside it"],
+    ),
+    "tool that reads on": (
+        "[call]",
+        '[tool.read_more]\nabout = ""\nargument = "x"\ngrammar = "loopx-0.4"\n[observe]\nspill = true\n[call]',
+        "[tool.read_more]",
+        ["tool.read_more", "reads on in kept results", "another name"],
+    ),
+    "kind that reads on": (
+        "[end]",
+        '[[kind]]\nname = "read_more"\nword = "x"\nfatal = "y"\n[observe]\nspill = true\n[end]',
+        'name = "read_more"',
+        ["name", "the kind of the calls that read on", "another name"],
+    ),
     "two tools": (
         "[call]",
         '[tool.other]\nabout = ""\nargument = "x"\ngrammar = "loopx-0.4"\n[call]',

@@ -26,8 +26,13 @@ def plane(args: tuple[str, ...]) -> dict[str, JsonValue] | None:
         (LateValue(answer="ask", at="/next/0"), "act --id 1"),
         (LateValue(answer="ask", at="/next/1"), None),
         (LateValue(answer="act", at="/next/0"), None),
+        (LateValue(shown="cursor ([0-9]+)"), "7"),
+        (LateValue(shown="path ([a-z]+)"), "kept"),
+        (LateValue(shown="([A-Z]{9})"), None),
         (LateValue(), None),
     ],
 )
 def test_late_value_is_a_text_from_its_source_or_not_known(late: LateValue, value: str | None) -> None:
-    assert resolve_late(late, prompt="Please run `ask --now` first.", answer=ANSWERS.get, plane=plane) == value
+    shown = ("path kept, cursor 3", "cursor 7")
+    prompt = "Please run `ask --now` first."
+    assert resolve_late(late, prompt=prompt, answer=ANSWERS.get, plane=plane, shown=shown) == value

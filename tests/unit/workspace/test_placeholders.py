@@ -9,12 +9,27 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from harness.workspace import Placeholders, Workspace, reserve
 
+_PARTS = [
+    "ROOT",
+    "GIVEN",
+    "/project",
+    "/project2",
+    "/home/x",
+    "{project_root}",
+    "{=home_root}",
+    " ",
+    "\n",
+    "é",
+    "_root}",
+    ".",
+    "{",
+]
 ODD = "a b é'\"\\{project_root} ü"
 
 
@@ -134,3 +149,17 @@ def test_texts_made_of_parts_of_paths_are_hidden_as_one_pattern_would(data: st.D
         pattern = re.compile(rf"(?:{bases})(?:\\?/(process_home|project|pro){ends})?")
         expected = pattern.sub(lambda match: names.get(match[1], "{fixture_root}"), text)
         assert Placeholders(workspace).hide(text) == expected
+
+
+@pytest.mark.parametrize("workspace", ["plain"], indirect=True)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(_PARTS), max_size=12))
+def test_spans_are_what_hide_replaces(workspace: Workspace, parts: list[str]) -> None:
+    text = "".join(part.replace("ROOT", str(workspace.root)).replace("GIVEN", str(workspace.given)) for part in parts)
+    placeholders = Placeholders(workspace)
+    hidden, position = "", 0
+    for start, end, length in placeholders.spans(text):
+        replaced = placeholders.hide(text[start:end])
+        hidden += text[position:start] + (replaced if len(replaced) == length else "?")
+        position = end
+    assert hidden + text[position:] == placeholders.hide(text)

@@ -91,3 +91,20 @@ def test_a_strangers_folder_at_that_place_is_left_alone(tmp_path: Path) -> None:
     ):
         pytest.fail("it is not ours")
     assert (tmp_path / "harness-abcdefgh").is_dir()
+
+
+def test_what_is_apart_is_neither_saved_nor_put_back(tmp_path: Path) -> None:
+    root, kept = tmp_path / "root", tmp_path / "kept.tar"
+    (root / "texts").mkdir(parents=True)
+    (root / "texts" / "first").write_bytes(b"1")
+    save(root, kept, apart=("texts",))
+    (root / "texts" / "second").write_bytes(b"2")
+    (root / "other").write_bytes(b"3")
+    restore(root, kept, apart=("texts",))
+    assert sorted(path.relative_to(root).as_posix() for path in root.rglob("*")) == [
+        "texts",
+        "texts/first",
+        "texts/second",
+    ]
+    restore(root, kept)
+    assert list(root.iterdir()) == []
