@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from harness import wiring
 from harness.cli.output import note
 from harness.errors import OpeningRefusedError, UsageError
 from harness.receipt import read_run
 from harness.schema.run import RunView
+from harness.wiring.waiting import answer_episode
 
 __all__ = ["answer_option", "give_answers", "tell_waiting"]
 
@@ -37,7 +37,7 @@ def give_answers(run: Path | None, answers: Sequence[str]) -> None:
         if not 1 <= number <= len(receipts):
             raise UsageError(f"--answer {number}: {run} has {len(receipts)} episodes")
         try:
-            wiring.answer_episode(run, receipts[number - 1].key, text)
+            answer_episode(run, receipts[number - 1].key, text)
         except ValueError as error:
             raise UsageError(f"--answer {number}: {error}") from None
         except OpeningRefusedError as error:

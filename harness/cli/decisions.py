@@ -8,11 +8,11 @@ from typing import get_args
 
 import click
 
-from harness import wiring
 from harness.documents import DocumentError, read_file
 from harness.errors import DecisionRefusedError, UsageError
 from harness.receipt import read_run
 from harness.schema.record import Decision
+from harness.wiring.waiting import decide_episode
 
 __all__ = ["decide_option", "take_decisions"]
 
@@ -43,7 +43,7 @@ def take_decisions(run: Path | None, decisions: Sequence[str]) -> None:
             raise UsageError(f"--decide {number}: {run} has {len(receipts)} episodes")
         printed = None if file is None else _printed(number, file)
         try:
-            wiring.decide_episode(run, receipts[number - 1].key, word, printed)
+            decide_episode(run, receipts[number - 1].key, word, printed)
         except DecisionRefusedError as error:
             raise UsageError(f"--decide {number}: {error}") from None
 

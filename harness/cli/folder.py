@@ -18,6 +18,7 @@ from harness.schema.run import (
     PlannedEpisode,
     RunView,
     ScenarioSummary,
+    Shard,
 )
 from harness.schema.scenario import LoadedScenario
 
@@ -41,7 +42,13 @@ def planned(job: EpisodeJob) -> PlannedEpisode:
 
 
 def starting_manifest(
-    jobs: Sequence[EpisodeJob], options: EpisodeOptions, *, run_id: str, created_at: str, tolerate_stale: bool = False
+    jobs: Sequence[EpisodeJob],
+    options: EpisodeOptions,
+    *,
+    run_id: str,
+    created_at: str,
+    tolerate_stale: bool = False,
+    shard: Shard | None = None,
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -67,6 +74,7 @@ def starting_manifest(
         receipts=(),
         verdicts={},
         stale="warn" if tolerate_stale else "fail",
+        shard=shard,
     )
 
 
@@ -94,7 +102,12 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
 def _summary(loaded: LoadedScenario) -> ScenarioSummary:
     scenario = loaded.scenario
     return ScenarioSummary(
-        id=scenario.id, digest=loaded.digest, asks=scenario.asks, tags=scenario.tags, graph=rules.graph(scenario)
+        id=scenario.id,
+        digest=loaded.digest,
+        asks=scenario.asks,
+        tags=scenario.tags,
+        graph=rules.graph(scenario),
+        parts=dict(loaded.parts),
     )
 
 

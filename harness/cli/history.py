@@ -40,10 +40,16 @@ history = LazyGroup(
     "history",
     {
         "list": ("harness.cli.history_index", "list_runs", "List runs, newest first."),
+        "merge": ("harness.cli.merging", "merge_runs", "Put the shards of one plan together."),
         "rebuild": ("harness.cli.history_index", "rebuild", "Make the index of runs anew from their folders."),
         "prune": ("harness.cli.history_index", "prune", "Remove the folders of old runs."),
         "purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes."),
     },
     text="Work with what earlier runs left.",
-    epilog="\b\nExamples:\n  harness history list\n  harness history purge reports/RUN-ID",
+    epilog="""\b
+Examples:
+  harness history list
+  harness history merge shards/1 shards/2 --out nightly
+  harness history purge reports/RUN-ID
+""",
 )

@@ -8,15 +8,21 @@ import threading
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from harness.cli.output import note
+from harness.cli.output import harmless, note
+from harness.cli.standing import Standing, duration
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Progressing", "progress"]
 
 #: Seconds between two lines where there is no terminal; what is faster says nothing.
 EVERY_S = 30.0
+#: From this width on there is a bar, and what was played last is told too.
+_WIDE = 110
+_BAR = 30
+#: Columns of the two clocks and of what lies between all columns.
+_CLOCKS = 7 + 4 + 7 + 6
 
 
 class Progressing:
@@ -24,8 +30,9 @@ class Progressing:
 
     def __call__(self, result: EpisodeResult) -> None:
         """An episode is finished."""
-        del result
-        self.finished()
+
+    def again(self, result: EpisodeResult) -> None:
+        """An attempt is finished, and the episode is tried once more."""
 
     def finished(self, what: str = "") -> None:
         """So is one whose result nobody has here; ``what`` was played."""
@@ -37,22 +44,43 @@ class Progressing:
 
 
 class _Counting(Progressing):
-    count = 0
+    """Counts, and shows it where that is done at once."""
 
-    def finished(self, what: str = "") -> None:
-        del what
-        self.count += 1
-
-
-class _Bar(Progressing):
-    def __init__(self, bar: Progress, total: int | None) -> None:
-        self._bar, self._task = bar, bar.add_task("episodes", total=total)
+    def __init__(self, total: int | None) -> None:
+        self.standing = Standing(total)
 
     def __call__(self, result: EpisodeResult) -> None:
-        self.finished(result.receipt.scenario)
+        self.standing.over(result)
+        self._show(result.receipt.scenario, done=1)
+
+    def again(self, result: EpisodeResult) -> None:
+        self.standing.tried(result)
+        self._show(result.receipt.scenario, done=0)
 
     def finished(self, what: str = "") -> None:
-        self._bar.update(self._task, advance=1, description=what)
+        self.standing.over(None)
+        self._show(what, done=1)
+
+    def _show(self, what: str, *, done: int) -> None:
+        pass
+
+
+class _Bar(_Counting):
+    def __init__(self, bar: Progress, total: int | None) -> None:
+        super().__init__(total)
+        self._bar, self._task = bar, bar.add_task("", total=total, told="")
+
+    def _show(self, what: str, *, done: int) -> None:
+        columns = self._bar.console.width
+        wide = columns >= _WIDE
+        last = harmless(what) if wide else ""
+        counted = 2 * len(str(self.standing.total or 0)) + 1
+        told = ", ".join(filter(None, (self.standing.counts, self.standing.spent)))
+        room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS
+        if len(told) > room:
+            # rich would cut every column, the numbers too
+            told = f"{told[: max(room - 1, 0)]}…"
+        self._bar.update(self._task, advance=done, description=last, told=told)
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -65,34 +93,49 @@ class _Bar(Progressing):
 
 @contextlib.contextmanager
 def progress(total: int | None, *, hidden: bool = False) -> Iterator[Progressing]:
-    """Shows how far it is to whoever waits. ``hidden`` tells nobody.
+    """Shows how far it is to whoever waits. ``hidden`` shows no bar on a terminal; a log has its lines all the same.
 
     ``total`` is None where nobody knows yet how many there are.
     """
-    if hidden or sys.stderr is None:
+    if sys.stderr is None or (hidden and sys.stderr.isatty()):
         yield Progressing()
         return
     if not sys.stderr.isatty():
         with _lines(total, EVERY_S) as count:
             yield count
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with _columns(console) as bar:
         yield _Bar(bar, total)
+
+
+def _columns(console: Console) -> Progress:
+    """One line, whatever the width."""
+    wide = console.width >= _WIDE
+    return Progress(
+        *((BarColumn(bar_width=_BAR),) if wide else ()),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        *((TextColumn("{task.description}", markup=False),) if wide else ()),
+        console=console,
+        transient=True,
+    )
 
 
 @contextlib.contextmanager
 def _lines(total: int | None, every_s: float) -> Iterator[Progressing]:
     """A line every ``every_s`` seconds, from a thread of its own: an episode may take longer than that."""
-    counting = _Counting()
+    counting = _Counting(total)
     over = threading.Event()
 
     def tell() -> None:
         beats = 0
         while not over.wait(every_s):
             beats += 1
-            of = "" if total is None else f" of {total}"
-            note(f"harness: {counting.count}{of} episodes finished after {beats * every_s:.0f} s")
+            note(f"harness: {_line(counting.standing, beats * every_s)}")
 
     thread = threading.Thread(target=tell, name="progress", daemon=True)
     thread.start()
@@ -101,3 +144,16 @@ def _lines(total: int | None, every_s: float) -> Iterator[Progressing]:
     finally:
         over.set()
         thread.join()
+
+
+def _line(standing: Standing, elapsed_s: float) -> str:
+    of = "" if standing.total is None else f" of {standing.total}"
+    told = ", ".join(filter(None, (standing.counts, standing.spent)))
+    left = standing.left_s(elapsed_s)
+    return "".join(
+        (
+            f"{standing.done}{of} episodes finished after {elapsed_s:.0f} s",
+            f": {told}" if told else "",
+            "" if left is None else f"; about {duration(left)} left",
+        )
+    )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness import wiring
 from harness.cli.output import note
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError, UsageError
-from harness.receipt import Remainder, RunStore, read_run, remainder, set_aside
+from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.run import EpisodeJob, Manifest
@@ -19,6 +21,8 @@ from harness.schema.run import EpisodeJob, Manifest
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 
 ASKED = "asked.json"
+#: Recordings of what was set aside.
+ASIDE = "superseded"
 _LARGEST_BYTES = 1_048_576
 
 
@@ -29,14 +33,27 @@ class Asked(Frozen):
     actors: tuple[str, ...]
     sets: tuple[str, ...]
     trials: int
+    shard: str | None = None
+    retries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
     """A run that is gone on with: its manifest as it was, and what is left of the plan."""
 
+    folder: Path
     manifest: Manifest
     left: Remainder = field(repr=False)
+
+    def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
+        """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
+        if not self.left.superseded:
+            return
+        set_aside(self.folder, self.left.superseded, guard)
+        for result in self.left.superseded:
+            path = wiring.kept_recording(settings, self.folder, result.receipt)
+            if path is not None and result.receipt.actor.kind == "live":
+                _move(path, self.folder / ASIDE / result.receipt.scenario)
 
 
 def keep(store: RunStore, asked: Asked) -> None:
@@ -47,10 +64,15 @@ def keep(store: RunStore, asked: Asked) -> None:
 def asked_of(folder: Path, given: Asked | None) -> Asked:
     """What the run in ``folder`` was asked for; ``given`` is what the command says besides (None: nothing).
 
-    Raises UsageError where both are there, StoreError where the folder holds none.
+    Raises UsageError where both are there and for a run that was merged, StoreError where the folder holds none.
     """
     if given is not None:
         raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+    manifest = read_manifest(folder)
+    if manifest.merged:
+        raise UsageError(
+            f"{folder} is merged from {len(manifest.merged)} runs: go on with one of those, and merge them again"
+        )
     path = folder / ASKED
     try:
         return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
@@ -62,16 +84,29 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob], guard: SecretGuard) -> Resumed:
-    """Hold what is finished against the plan; what answers another question now is told and set aside.
-
-    Raises StoreError or RedactionError.
-    """
-    manifest = read_run(folder).manifest
-    left = remainder(folder, jobs)
+def resumed(folder: Path, jobs: Sequence[EpisodeJob]) -> Resumed:
+    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError."""
+    manifest = read_manifest(folder)
+    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION)
     for change in left.changed:
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
-    if left.superseded:
-        set_aside(folder, left.superseded, guard)
-    note(f"harness: {len(jobs) - len(left.jobs)} of {len(jobs)} episodes are finished; {len(left.jobs)} are played now")
-    return Resumed(manifest, left)
+    note(f"harness: {_told(left, len(jobs))}")
+    return Resumed(folder, manifest, left)
+
+
+def _move(path: Path, into: Path) -> None:
+    """A recording gives up its place to the one that is made now; earlier ones that did so stay."""
+    try:
+        into.mkdir(parents=True, exist_ok=True, mode=0o700)
+        number = next(number for number in itertools.count(1) if not (into / f"{number}-{path.name}").exists())
+        path.rename(into / f"{number}-{path.name}")
+    except OSError as error:
+        raise StoreError(f"{into}: cannot be written: {error.strerror or type(error).__name__}") from error
+
+
+def _told(left: Remainder, total: int) -> str:
+    """How much of a run is done, in one line."""
+    if not left.jobs:
+        return f"all {total} episodes are finished: nothing is left to play"
+    again = f", {left.failed} of them again, for their provider failed" if left.failed else ""
+    return f"{total - len(left.jobs)} of {total} episodes are finished; {len(left.jobs)} are played now{again}"

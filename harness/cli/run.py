@@ -12,16 +12,19 @@ from harness import wiring
 from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import Cast, cast
 from harness.cli.decisions import decide_option, take_decisions
+from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
-from harness.cli.options import executor_option, format_option
+from harness.cli.options import format_option
+from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
-from harness.cli.play import Order, play
+from harness.cli.play import play
 from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
+from harness.cli.suite_options import Scale, part_of, suite_options
 from harness.errors import MissingKeyError, UsageError
 from harness.schema.actor import ActorSpec
-from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
 
 __all__ = ["run"]
@@ -32,6 +35,7 @@ Examples:
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --yes-spend
+  harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --yes-spend
   harness run --resume reports/RUN-ID --yes-spend
 
 \b
@@ -52,24 +56,9 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 )
 @format_option("What is printed; jsonl is one receipt a line, in plan order.")
 @click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
-@executor_option("How the control plane is run; receipts are the same.")
+@episode_options
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
-@click.option(
-    "--cut-off-calls",
-    type=click.Choice(["repeat", "stop"]),
-    default="repeat",
-    show_default=True,
-    help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
-)
-@click.option("--keep-workspace", is_flag=True, help="Leave the workspaces, and print where they are.")
-@click.option(
-    "--shadow",
-    type=click.IntRange(min=0),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Repeat every Nth warm call cold and compare; 0 for none.",
-)
+@suite_options
 @click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
 @click.option(
     "--keep",
@@ -105,11 +94,7 @@ def run(
     out: Path | None,
     form: str,
     reports: tuple[str, ...],
-    executor: str,
     at_once: int | None,
-    cut_off_calls: str,
-    keep_workspace: bool,
-    shadow: int,
     yes_spend: bool,
     keep: str,
     stale: str,
@@ -124,17 +109,15 @@ def run(
     exit code only says whether every episode left a receipt that is judged.
     """
     settings = wiring.settings()
-    options = EpisodeOptions(
-        executor="cold" if executor == "cold" else "warm",
-        shadow_every=shadow,
-        keep_workspace=keep_workspace,
-        cut_off_calls="stop" if cut_off_calls == "stop" else "repeat",
-    )
+    options = options_of(context)
     reporters = chosen_reporters(wiring.reporters(), reports)
-    asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)
+    scale = Scale.of(context)
+    asked = Asked(
+        selection=selection, actors=actors, sets=sets, trials=trials, shard=scale.shard, retries=scale.retries
+    )
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    playing, jobs = _planned(settings, asked, options)
+    playing, jobs, shard = _planned(settings, asked, options)
     _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
@@ -151,25 +134,30 @@ def run(
         playing=playing,
         resume=resume,
         asked=asked,
+        care=scale.care(settings, asked.retries),
+        shard=shard,
     )
     give_answers(resume, answers)
     take_decisions(resume, decisions)
     return play(settings, jobs, order)
 
 
-def _planned(settings: wiring.Settings, asked: Asked, options: EpisodeOptions) -> tuple[Cast, tuple[EpisodeJob, ...]]:
-    """Who plays what. Raises InputError, and NothingSelectedError for nobody and nothing."""
+def _planned(
+    settings: wiring.Settings, asked: Asked, options: EpisodeOptions
+) -> tuple[Cast, tuple[EpisodeJob, ...], Shard | None]:
+    """Who plays what, or this shard of it. Raises InputError, and NothingSelectedError for nobody and nothing."""
     chosen = choose(settings, asked.selection)
     playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
-    return playing, plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    return playing, *part_of(whole, asked.shard)
 
 
 def _says_what(context: click.Context) -> bool:
     """Whether the command line itself says what is played."""
     typed = click.core.ParameterSource.COMMANDLINE
-    return any(context.get_parameter_source(name) is typed for name in ("actors", "sets", "trials")) or bool(
+    return any(context.get_parameter_source(name) is typed for name in ("actors", "sets", "trials", "shard")) or bool(
         context.params["selection"]
     )
 

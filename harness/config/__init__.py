@@ -3,17 +3,22 @@
 from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.live_ref import LiveRef, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
+from harness.config.providers_file import CONCURRENCY_MAX, ProviderConfig, load_providers, read_limits
 from harness.config.settings import apply_settings
 
 __all__ = [
+    "CONCURRENCY_MAX",
     "PRESETS",
     "ActorConfig",
     "LiveRef",
     "Preset",
+    "ProviderConfig",
     "address_for",
     "apply_settings",
     "check_settings",
     "load_actors",
+    "load_providers",
     "parse_live_ref",
+    "read_limits",
     "resolve",
 ]

@@ -10,14 +10,13 @@ from typing import Final
 from harness.config.live_ref import problem_of_url
 from harness.config.presets import PRESETS
 from harness.config.settings import ALLOWED, read_settings
-from harness.documents import DocumentError, decoded, parse_toml, read_file
+from harness.config.tables import NAME, tables
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings
 
 __all__ = ["ActorConfig", "load_actors"]
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MODEL = re.compile(r"[!-~]{1,200}")
 #: Keys under which people put the secret itself.
@@ -48,30 +47,11 @@ def load_actors(path: Path) -> dict[str, ActorConfig]:
     Raises:
         ConfigError: names file, table, key and what is allowed; a value is never shown.
     """
-    try:
-        tables = parse_toml(decoded(read_file(path)))
-    except DocumentError as error:
-        if error.missing:
-            return {}
-        # Where, but not what: the words of the TOML reader can quote the line.
-        problem = "is no TOML" if error.problem.startswith("is no TOML") else error.problem
-        place = str(path) if error.line is None else f"{path}:{error.line}"
-        at = f"{_shown_place(error.path)}: " if error.path else ""
-        allowed = f"; allowed: {error.allowed}" if error.allowed else ""
-        raise ConfigError(f"{place}: {at}{problem}{allowed}") from None
-    actors = tables.get("actors", {})
-    if not isinstance(actors, dict):
-        raise ConfigError(f"{path}: actors: must be tables; allowed: [actors.NAME]")
-    return {name: _actor(path, name, table) for name, table in actors.items()}
-
-
-def _shown_place(path: tuple[str | int, ...]) -> str:
-    """A place in the file; keys that are no plain words may hold what must not be shown."""
-    return ".".join(part if isinstance(part, str) and _NAME.fullmatch(part) else "…" for part in path)
+    return {name: _actor(path, name, table) for name, table in tables(path, "actors").items()}
 
 
 def _actor(path: Path, name: str, table: object) -> ActorConfig:
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise ConfigError(f"{path}: actors: a name is 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit")
     place = f"{path}: [actors.{name}]"
     if not isinstance(table, dict):

@@ -1,11 +1,13 @@
 """Receipts: their texts, the run folder that holds them, and reading it back."""
 
+from harness.receipt.attempts import ProviderFailure, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.late import keep_late
 from harness.receipt.locking import sole
+from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
-from harness.receipt.reading import read_run
+from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
 from harness.receipt.verifying import Flaw, Verification, verify_run
@@ -13,7 +15,9 @@ from harness.receipt.verifying import Flaw, Verification, verify_run
 __all__ = [
     "Evidence",
     "Flaw",
+    "Merged",
     "ObservedChange",
+    "ProviderFailure",
     "Remainder",
     "RunStore",
     "Verification",
@@ -22,7 +26,11 @@ __all__ = [
     "digest",
     "keep_late",
     "keep_output",
+    "last_attempts",
     "line",
+    "merge",
+    "provider_failure",
+    "read_manifest",
     "read_run",
     "remainder",
     "set_aside",

@@ -19,7 +19,7 @@ from harness.schema.base import Frozen, digest_bytes
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
 
-__all__ = ["read_run", "results"]
+__all__ = ["read_manifest", "read_run", "results"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION = 1
@@ -41,7 +41,7 @@ def read_run(folder: Path) -> RunView:
     Of a run that was killed, or still goes on, the finished episodes are read; a last line without its newline was
     never finished and is left out. Raises StoreError naming file and line; no content of the file is repeated.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if manifest.state == "running":
         lines = _lines(folder / PART, torn_end=True) if (folder / PART).exists() else ()
         parts = [_value(_Part, data, f"{folder / PART}:{number}") for number, data in lines]
@@ -67,7 +67,8 @@ def results(folder: Path) -> tuple[EpisodeResult, ...]:
     return tuple(EpisodeResult(receipt=receipt, log=log) for receipt, log in zip(view.receipts, view.log, strict=True))
 
 
-def _manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
+    """What the run in ``folder`` was to play, and how far it is. Raises StoreError."""
     path = folder / MANIFEST
     if not path.exists():
         raise StoreError(f"{folder}: holds no run ({MANIFEST} is not there)")

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import StoreError
-from harness.receipt.reading import results
+from harness.receipt.attempts import provider_failure
+from harness.receipt.differing import Differences
+from harness.receipt.reading import read_manifest, results
 from harness.redaction import SecretGuard
-from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.run import EpisodeJob, EpisodeResult
 
 __all__ = ["SUPERSEDED", "Remainder", "remainder", "set_aside"]
@@ -25,39 +26,47 @@ class Remainder:
     """What is left to do of a plan.
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
-    places; one that was cancelled is tried again under the next attempt, one that waits for a person is gone on
-    with under its own. ``superseded`` fit no place any more, and
-    ``changed`` names what is different about each of them.
+    places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
+    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no place
+    any more, and ``changed`` names what is different about each of them.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
     jobs: tuple[tuple[int, EpisodeJob], ...]
     superseded: tuple[EpisodeResult, ...]
     changed: tuple[str, ...]
+    failed: int = 0
 
 
-def remainder(folder: Path, jobs: Sequence[EpisodeJob]) -> Remainder:
+def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: int) -> Remainder:
     """Hold the finished episodes of a run against a plan: only those whose whole key is the same count.
 
-    Raises StoreError where the folder cannot be read.
+    So does one that was judged as this version judges. Raises StoreError where the folder cannot be read.
     """
     places = {job.key: place for place, job in enumerate(jobs)}
     finished: list[tuple[int, EpisodeResult]] = []
     superseded: list[EpisodeResult] = []
-    last: dict[int, Receipt] = {}
+    last: dict[int, EpisodeResult] = {}
     for result in results(folder):
-        place = places.get(_first_attempt(result.receipt))
-        if place is None:
+        receipt = result.receipt
+        place = places.get(receipt.episode)
+        if place is None or receipt.classifier_version != classifier_version:
             superseded.append(result)
             continue
         if result.log.resumable:
             continue  # it waits where it is kept, and is gone on with there
         finished.append((place, result))
-        if place not in last or last[place].attempt < result.receipt.attempt:
-            last[place] = result.receipt
+        if place not in last or last[place].receipt.attempt < receipt.attempt:
+            last[place] = result
     left = [(place, following) for place, job in enumerate(jobs) if (following := _following(job, last.get(place)))]
-    changed = tuple(dict.fromkeys(_changed(result.receipt, jobs) for result in superseded))
-    return Remainder(tuple(finished), tuple(left), tuple(superseded), changed)
+    told = Differences(read_manifest(folder), jobs)
+    return Remainder(
+        tuple(finished),
+        tuple(left),
+        tuple(superseded),
+        tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
+        failed=sum(provider_failure(result) is not None for result in last.values()),
+    )
 
 
 def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGuard) -> None:
@@ -75,31 +84,10 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
 
 
-def _first_attempt(receipt: Receipt) -> str:
-    return receipt_key(
-        receipt.scenario, receipt.scenario_digest, receipt.actor, receipt.plane, trial=receipt.trial, attempt=1
-    )
-
-
-def _following(job: EpisodeJob, last: Receipt | None) -> EpisodeJob | None:
-    """What is still to be played at a place: nothing where it was finished, another attempt where it was cancelled."""
+def _following(job: EpisodeJob, last: EpisodeResult | None) -> EpisodeJob | None:
+    """What is still to be played at a place: nothing where it was finished, else another attempt."""
     if last is None:
         return job
-    if last.outcome.status != "cancelled":
+    if last.receipt.outcome.status != "cancelled" and provider_failure(last) is None:
         return None
-    return job.model_copy(update={"attempt": last.attempt + 1})
-
-
-def _changed(receipt: Receipt, jobs: Sequence[EpisodeJob]) -> str:
-    """What is different now about an episode that fits no place of the plan."""
-    same = [job for job in jobs if job.loaded.scenario.id == receipt.scenario]
-    if not same:
-        return f"scenario {receipt.scenario} is not chosen any more"
-    if all(job.loaded.digest != receipt.scenario_digest for job in same):
-        return f"scenario {receipt.scenario} changed"
-    if all(job.actor.identity.digest != receipt.actor.digest for job in same):
-        named = any(job.actor.identity.ref == receipt.actor.ref for job in same)
-        return f"actor {receipt.actor.ref} " + ("changed: its settings or its address" if named else "does not play")
-    if all(job.plane != receipt.plane for job in same):
-        return f"control plane {receipt.plane.ref} changed"
-    return f"trial {receipt.trial} of {receipt.scenario} is not planned any more"
+    return job.model_copy(update={"attempt": last.receipt.attempt + 1})

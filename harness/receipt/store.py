@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -55,13 +56,18 @@ class RunStore:
         *,
         sync: bool = True,
         finished: Sequence[tuple[int, EpisodeResult]] | None = None,
+        aside: Callable[[], None] | None = None,
     ) -> None:
-        """``finished``, with their places in the plan, make it go on with the run that is in the folder."""
+        """``finished``, with their places in the plan, make it go on with the run that is in the folder.
+
+        ``aside`` is called when the folder is locked and before what else is in it is left out.
+        """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
         self._size = 0
         self._private: list[Path] = []
+        self._is_new = finished is None
         self._part = self._folder = -1
         for _ in guarded(manifest_pieces(manifest, ()), guard, MANIFEST):
             pass  # nothing is made for a manifest that may not be written
@@ -72,6 +78,8 @@ class RunStore:
             _claim(folder)
         self._folder = sole(folder)
         try:
+            if aside is not None:
+                aside()
             self._part = self._begin() if finished is None else self._go_on(finished)
             self._write_manifest(manifest, ())
         except BaseException:
@@ -165,10 +173,10 @@ class RunStore:
     def discard(self) -> bool:
         """Take a run back that kept no episode: its files go, and the folders that were made for it.
 
-        Returns whether it did; where an episode is kept nothing is touched.
+        Returns whether it did; where an episode is kept, or an older run is gone on with, nothing is touched.
         """
         with self._lock:
-            if self._kept:
+            if self._kept or not self._is_new:
                 return False
             for path in (self.folder / PART, self.folder / MANIFEST, *self._private):
                 with suppress(OSError):
@@ -275,7 +283,10 @@ def _claim(folder: Path) -> None:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:
-        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder")
+        raise StoreError(
+            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
+            f"harness run --resume {shlex.quote(str(folder))}"
+        )
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
+from harness.receipt import last_attempts
 from harness.schema.actor import Provenance
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
@@ -15,6 +16,7 @@ from harness.schema.verdict import Verdict
 
 __all__ = [
     "STALE",
+    "TRIED_AGAIN",
     "VERDICT_WORDS",
     "Episode",
     "counts",
@@ -36,13 +38,16 @@ VERDICT_WORDS: dict[Verdict, str] = {
 }
 #: Instead of a verdict, for an episode whose recording no longer fits.
 STALE = "stale"
+#: Instead of a verdict, for an attempt that another one followed: it counts no more.
+TRIED_AGAIN = "tried again"
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
     """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order.
 
-    ``provenance`` says where a recording that was played comes from.
+    ``provenance`` says where a recording that was played comes from. ``followed``: another attempt at the same episode
+    came after it, and counts instead.
     """
 
     number: int
@@ -50,6 +55,7 @@ class Episode:
     log: RunLogEntry | None
     transcript: Transcript | None = None
     provenance: Provenance | None = None
+    followed: bool = False
 
     @property
     def actor(self) -> str:
@@ -67,6 +73,8 @@ class Episode:
     @property
     def word(self) -> str:
         """The verdict as people read it."""
+        if self.followed:
+            return TRIED_AGAIN
         return STALE if self.stale else VERDICT_WORDS[self.receipt.verdict]
 
     @property
@@ -84,8 +92,16 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
     origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
+    count = {receipt.key for receipt in last_attempts(view.receipts)}
     return tuple(
-        Episode(number, receipt, logs.get(receipt.key), view.transcripts.get(number), origins.get(_place(receipt)))
+        Episode(
+            number,
+            receipt,
+            logs.get(receipt.key),
+            view.transcripts.get(number),
+            origins.get(_place(receipt)),
+            followed=receipt.key not in count,
+        )
         for number, receipt in enumerate(view.receipts, start=1)
     )
 

@@ -35,7 +35,7 @@ class GithubReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file; the first line is a notice with the counts."""
-        rows = [row for row in episodes(view) if row.receipt.verdict != "pass"]
+        rows = [row for row in episodes(view) if row.receipt.verdict != "pass" and not row.followed]
         quiet = tolerated(view)
         failed = [row for row in rows if row.receipt.verdict == "fail" or (row.stale and not quiet)]
         others = [row for row in rows if row not in failed]

@@ -1,7 +1,8 @@
 """JUnit XML for build servers: a suite per scenario, a case per actor and trial.
 
 ``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending``, places of the plan that
-were not run, and stale recordings of a run that was told to go on are skipped: nothing drops out of the count.
+were not run, attempts that another one followed, and stale recordings of a run that was told to go on are skipped:
+nothing drops out of the count.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[Planne
 
 
 def _counted(row: Episode, *, quiet: bool) -> Verdict:
-    """As build servers shall count it: a stale recording that the run goes on from breaks no build."""
-    return "pending" if quiet and row.stale else row.receipt.verdict
+    """As build servers shall count it: what the run goes on from, or tried again, breaks no build."""
+    return "pending" if row.followed or (quiet and row.stale) else row.receipt.verdict
 
 
 def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:

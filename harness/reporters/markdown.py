@@ -40,7 +40,7 @@ class MarkdownReporter:
         table = [_row(row) for row in rows] + [
             _cells("not run", _code(place.scenario), _code(place.actor), "", "") for place in not_run(view)
         ]
-        problems = [_problem(row) for row in rows if row.receipt.verdict != "pass"]
+        problems = [_problem(row) for row in rows if row.receipt.verdict != "pass" and not row.followed]
         # the table says less of more episodes: it may use half of what there is
         parts += _fitting(_TABLE_HEAD, table, "episodes", room // 2) if table else []
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)

@@ -89,8 +89,8 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
         console.print(_table(groups, wide=console.width >= _WIDE, many=many))
     for title, verdict in _TITLES.items():
         stale = title == _STALE
-        of_title = (group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale)
-        _problems(console, title, [*of_title])
+        of_title = [group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale]
+        _problems(console, title, [group for group in of_title if not group.first.followed])
         if stale:
             _to_do(console, rows)
     _rest(console, view)
@@ -105,7 +105,7 @@ def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
     found: dict[tuple[str, ...], list[Episode]] = {}
     for row in rows:
         receipt = row.receipt
-        sort = (receipt.scenario, receipt.actor.ref, receipt.verdict, receipt.failure_code or "", ending(receipt))
+        sort = (receipt.scenario, receipt.actor.ref, row.word, receipt.failure_code or "", ending(receipt))
         found.setdefault(sort, []).append(row)
     place = {scenario: number for number, scenario in enumerate(dict.fromkeys(sort[0] for sort in found))}
     return [_Group(tuple(found[sort])) for sort in sorted(found, key=lambda sort: place[sort[0]])]

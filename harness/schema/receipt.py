@@ -148,6 +148,11 @@ class Receipt(Frozen):
             self.scenario, self.scenario_digest, self.actor, self.plane, trial=self.trial, attempt=self.attempt
         )
 
+    @property
+    def episode(self) -> str:
+        """What all attempts at one episode have in common: the key of the first one."""
+        return receipt_key(self.scenario, self.scenario_digest, self.actor, self.plane, trial=self.trial, attempt=1)
+
 
 def receipt_key(
     scenario: str, scenario_digest: Digest, actor: ActorIdentity, plane: PlaneIdentity, *, trial: int, attempt: int

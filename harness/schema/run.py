@@ -30,6 +30,7 @@ __all__ = [
     "RunLogEntry",
     "RunView",
     "ScenarioSummary",
+    "Shard",
 ]
 
 
@@ -168,13 +169,14 @@ class ReceiptLink(Numerous):
 
 
 class ScenarioSummary(Frozen):
-    """What a report tells of a scenario without its file."""
+    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key."""
 
     id: ScenarioId
     digest: Digest
     asks: str
     tags: tuple[str, ...]
     graph: RuleGraph
+    parts: dict[str, str] = {}
 
 
 class Enforcement(Frozen):
@@ -186,11 +188,24 @@ class Enforcement(Frozen):
     plane_environment: tuple[str, ...] = ()
 
 
+class Shard(Frozen):
+    """Which part of a plan a run plays: the one of ``number``, from 1, of ``count``.
+
+    ``plan`` is the whole plan, ``digest`` is over the keys of its episodes: shards of one digest belong together.
+    """
+
+    number: int
+    count: int
+    plan: tuple[PlannedEpisode, ...]
+    digest: Digest
+
+
 class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
-    ``stale`` is what the run was told that a recording which no longer fits means. Of a run that ended ``log`` is the
-    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
+    ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
+    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. Of a run
+    that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -209,6 +224,8 @@ class Manifest(Frozen):
     receipts: tuple[ReceiptLink, ...]
     verdicts: dict[str, int]
     stale: Literal["fail", "warn"] = "fail"
+    shard: Shard | None = None
+    merged: tuple[str, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
 

@@ -1,22 +1,29 @@
 """Many episodes: what is run in which order, how many at once, and whether a scenario can be trusted."""
 
+from harness.suite.care import REFUSALS, RETRIES, Care
 from harness.suite.check import check_scenario
 from harness.suite.conclude import conclude, is_stale
 from harness.suite.idle import IDLE_SCRIPTS, script_actor
 from harness.suite.plan import plan, refuse_twins
 from harness.suite.recordings import check_recording
 from harness.suite.runner import Crash, SuiteEnd, run_suite
+from harness.suite.sharding import parse_shard, slice_of
 
 __all__ = [
     "IDLE_SCRIPTS",
+    "REFUSALS",
+    "RETRIES",
+    "Care",
     "Crash",
     "SuiteEnd",
     "check_recording",
     "check_scenario",
     "conclude",
     "is_stale",
+    "parse_shard",
     "plan",
     "refuse_twins",
     "run_suite",
     "script_actor",
+    "slice_of",
 ]

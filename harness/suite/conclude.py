@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.receipt import last_attempts
 from harness.schema.receipt import Receipt
 from harness.schema.verdict import Verdict
 
@@ -15,9 +16,9 @@ def conclude(receipts: Iterable[Receipt]) -> frozenset[Verdict]:
 
     A scripted or recorded actor is expected to pass, so its verdict counts as it is. A live actor without a policy
     only answers whether it left a receipt that is judged: ``fail`` and ``pending`` count as ``pass``. Stale receipts
-    are left out: they are news of their own.
+    are left out: they are news of their own. Of several attempts at one episode the last one counts.
     """
-    return frozenset(_counted(receipt) for receipt in receipts if not is_stale(receipt))
+    return frozenset(_counted(receipt) for receipt in last_attempts(receipts) if not is_stale(receipt))
 
 
 def is_stale(receipt: Receipt) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.errors import InputError
 from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.suite.care import Care
+from harness.suite.queue import Entry, Queue
 
 __all__ = ["Crash", "SuiteEnd", "run_suite"]
 
@@ -26,15 +28,28 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class SuiteEnd:
-    """How a run went: results delivered, bugs met, and whether it was stopped before the plan was done."""
+    """How a run went.
+
+    ``delivered`` counts results, further attempts too. ``stopped``: it was told to stop, and at least one place of
+    the plan is not done (or was about to be tried again). ``left_alone`` are providers that refused everybody, with
+    the number of episodes that were left out without a call (0 or more); they have no result.
+    """
 
     delivered: int
     crashes: tuple[Crash, ...]
     stopped: bool
+    left_alone: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Tally:
+class _Play:
+    """A run that goes on: who is told, and what came so far. ``undone`` are places of the plan."""
+
+    queue: Queue
+    done: Callable[[int, EpisodeResult], None]
+    again: Callable[[int, EpisodeResult], None]
+    stop: threading.Event
+    undone: set[int]
     delivered: int = 0
     crashes: list[Crash] = field(default_factory=list)
     refusal: InputError | None = None
@@ -47,57 +62,66 @@ def run_suite(
     jobs_at_once: int,
     done: Callable[[int, EpisodeResult], None],
     stop: threading.Event,
+    care: Care | None = None,
+    again: Callable[[int, EpisodeResult], None] | None = None,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
-    ``done`` is called by the calling thread, as episodes finish. Once ``stop`` is set nothing new starts, what is in
-    flight is finished, and an episode that was cancelled counts as not run where it cost nothing or is kept on disk.
-    A bug in one episode is kept as a Crash and harms no other. Raises the first InputError that an episode raised,
-    after those in flight ended, and whatever ``done`` raises.
+    A result after which the place is tried once more, under the next attempt, goes to ``again`` instead (``done``
+    where there is none). Both are called by the calling thread, as episodes finish. Once ``stop`` is set nothing new
+    starts, what is in flight is finished, and an episode that was cancelled counts as not run where it cost nothing
+    or is kept on disk. A bug in one episode is kept as a Crash and harms no other. Raises the first InputError that an
+    episode raised, after those in flight ended, and whatever ``done`` raises.
     """
-    tally = _Tally()
-    flight: dict[Future[EpisodeResult], int] = {}
-    upcoming = iter(enumerate(jobs))
+    care = care or Care(retries=0)
+    play = _Play(Queue(jobs, care), done, again or done, stop, set(range(len(jobs))))
+    flight: dict[Future[EpisodeResult | None], Entry] = {}
     with ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode") as pool:
         try:
             while True:
-                while len(flight) < jobs_at_once and tally.refusal is None and not stop.is_set():
-                    following = next(upcoming, None)
-                    if following is None:
+                while len(flight) < jobs_at_once and play.refusal is None and not stop.is_set():
+                    entry = play.queue.start()
+                    if entry is None:
                         break
-                    flight[pool.submit(episode, following[1])] = following[0]
+                    pause_s = care.pause(entry.retry) if entry.retry else 0.0
+                    flight[pool.submit(_after, pause_s, stop, episode, entry.job)] = entry
                 if not flight:
                     break
-                for future in sorted(wait(flight, return_when=FIRST_COMPLETED).done, key=flight.__getitem__):
-                    _collect(future, flight.pop(future), tally, done, stop)
+                for future in sorted(wait(flight, return_when=FIRST_COMPLETED).done, key=lambda one: flight[one].index):
+                    _collect(future, flight.pop(future), play)
         except BaseException:
             stop.set()
             raise
-    if tally.refusal is not None:
-        raise tally.refusal
-    return SuiteEnd(tally.delivered, tuple(tally.crashes), tally.delivered + len(tally.crashes) < len(jobs))
+    if play.refusal is not None:
+        raise play.refusal
+    stopped = stop.is_set() and bool(play.undone)
+    return SuiteEnd(play.delivered, tuple(play.crashes), stopped, play.queue.left_alone)
 
 
-def _collect(
-    future: Future[EpisodeResult],
-    index: int,
-    tally: _Tally,
-    done: Callable[[int, EpisodeResult], None],
-    stop: threading.Event,
-) -> None:
+def _after(
+    pause_s: float, stop: threading.Event, episode: Callable[[EpisodeJob], EpisodeResult], job: EpisodeJob
+) -> EpisodeResult | None:
+    """An episode after a pause; None where the run was stopped in it."""
+    return None if pause_s and stop.wait(pause_s) else episode(job)
+
+
+def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) -> None:
     error = future.exception()
-    if error is None:
-        result = future.result()
-        cancelled = stop.is_set() and result.receipt.outcome.status == "cancelled"
-        if cancelled and (result.log.resumable or not _is_paid_for(result)):
-            return
-        done(index, result)
-        tally.delivered += 1
+    result = future.result() if error is None else None
+    if result is not None and play.stop.is_set() and result.receipt.outcome.status == "cancelled":
+        result = None if result.log.resumable or not _is_paid_for(result) else result
+    repeated = play.queue.ended(entry, result)
+    if result is not None:
+        (play.again if repeated else play.done)(entry.index, result)
+        play.delivered += 1
+        if not repeated:
+            play.undone.discard(entry.index)
     elif isinstance(error, InputError):
-        tally.refusal = tally.refusal or error
+        play.refusal = play.refusal or error
     elif isinstance(error, Exception):
-        tally.crashes.append(_crash(index, error))
-    else:
+        play.crashes.append(_crash(entry.index, error))
+        play.undone.discard(entry.index)
+    elif error is not None:
         raise error
 
 

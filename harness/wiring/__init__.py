@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.wiring.ordinary_keys import refuse_ordinary_keys
     from harness.wiring.places import Settings, load_scenario, reporters, scenarios, settings
     from harness.wiring.planes import plane_identity
+    from harness.wiring.providers import care
     from harness.wiring.recordings import (
         CLASSIFIER_VERSION,
         Keeping,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
     from harness.wiring.unplayable import Strays, strays
-    from harness.wiring.waiting import answer_episode, decide_episode
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -40,9 +40,8 @@ __all__ = [
     "Settings",
     "Strays",
     "actor_specs",
-    "answer_episode",
+    "care",
     "classifier",
-    "decide_episode",
     "interrupted",
     "keeping",
     "kept_recording",
@@ -75,15 +74,17 @@ __getattr__ = on_first_use(
     {
         "actors": "actor_specs secret_guard",
         "classification": "Classification classifier",
-        **{"drifting": "recording_report", "network": "network_problem", "planes": "plane_identity"},  # noqa: PIE800  (rows)
+        "drifting": "recording_report",
+        "network": "network_problem",
+        "planes": "plane_identity",
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
+        "providers": "care",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
         "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
         "unplayable": "Strays strays",
-        "waiting": "answer_episode decide_episode",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )

@@ -200,7 +200,7 @@ def _base(kept: Recording) -> str:
 def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Keeper]:
     """Transport and witness under which a live episode is recorded."""
     scenario = job.loaded.scenario
-    path = recording.recording_path(keeping.folder, scenario.id, job.actor.identity, job.trial)
+    path = recording.recording_path(keeping.folder, scenario.id, job.actor.identity, job.trial, job.attempt)
 
     def writer(header: RecordingHeader) -> RecordingWriter:
         try:

@@ -128,7 +128,8 @@ def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript |
 
 
 def _own(folder: Path, receipt: Receipt) -> Path:
-    return recording.recording_path(folder / "recordings", receipt.scenario, receipt.actor, receipt.trial)
+    around = folder / "recordings"
+    return recording.recording_path(around, receipt.scenario, receipt.actor, receipt.trial, receipt.attempt)
 
 
 def _belongs(path: Path, receipt: Receipt) -> bool:

@@ -176,3 +176,15 @@ def harness(capsys: pytest.CaptureFixture[str]) -> Harness:
         return Ended(int(code), printed.out, printed.err)
 
     return call
+
+
+@pytest.fixture
+def result(world: World) -> Callable[[Verdict], EpisodeResult]:
+    """What an episode leaves behind, by its verdict."""
+
+    def make(verdict: Verdict) -> EpisodeResult:
+        world.verdicts = {"pack/a": verdict}
+        (spec,) = world.actor_specs("script")
+        return world.result(EpisodeJob(loaded=_loaded("pack/a"), actor=spec, plane=PLANE))
+
+    return make

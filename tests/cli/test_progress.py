@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import threading
-from typing import cast
+from collections.abc import Callable
 
 import pytest
 
 from harness.cli import progress as subject
 from harness.cli.progress import progress
 from harness.schema.run import EpisodeResult
+from harness.schema.verdict import Verdict
 
-RESULT = cast("EpisodeResult", None)
+Result = Callable[[Verdict], EpisodeResult]
 
 
 def told_lines(monkeypatch: pytest.MonkeyPatch, expected: int) -> tuple[list[str], threading.Event]:
@@ -28,15 +30,20 @@ def told_lines(monkeypatch: pytest.MonkeyPatch, expected: int) -> tuple[list[str
     return told, enough
 
 
-def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, result: Result
+) -> None:
     told, enough = told_lines(monkeypatch, 2)
     monkeypatch.setattr(subject, "EVERY_S", 0.001)
     with progress(7) as advance:
-        advance(RESULT)
+        advance(result("fail"))
+        advance.again(result("not_judged"))
         for _ in range(2):  # a line that was begun before may come once more
             enough.clear()
             assert enough.wait(10)
-    assert told[-1].startswith("harness: 1 of 7 episodes finished after ")
+    assert re.fullmatch(
+        r"harness: 1 of 7 episodes finished after \d+ s: 1 failed, 1 tried again; about \d+ s left", told[-1]
+    )
     assert [thread.name for thread in threading.enumerate() if thread.name == "progress"] == []
 
 
@@ -48,13 +55,22 @@ def test_where_nobody_knows_how_many_there_are_only_the_finished_are_told(monkey
     assert told[0].startswith("harness: 0 episodes finished after ")
 
 
+def test_what_hides_its_bar_still_tells_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, enough = told_lines(monkeypatch, 1)
+    monkeypatch.setattr(subject, "EVERY_S", 0.001)
+    with progress(7, hidden=True):
+        assert enough.wait(10)
+    assert told[0].startswith("harness: 0 of 7 episodes finished after ")
+
+
 @pytest.mark.parametrize("hidden", [True, False])
 def test_a_short_run_and_a_hidden_one_say_nothing(
-    hidden: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hidden: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], result: Result
 ) -> None:
     told, _ = told_lines(monkeypatch, 1)
     with progress(3, hidden=hidden) as advance:
-        advance(RESULT)
+        advance(result("pass"))
+        advance.again(result("pass"))
     assert told == []
     assert capsys.readouterr().err == ""
 
@@ -77,3 +93,31 @@ def test_on_a_terminal_one_bar_counts_and_gives_way_to_what_is_printed(
     assert "1/7" in shown
     assert shown.endswith("\x1b[2K")  # the line of the bar is empty when something else is printed
     assert "2/7" in terminal.getvalue()[len(shown) :]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+def test_a_bar_is_one_line_whatever_the_width_and_tells_how_it_stands(
+    columns: int, monkeypatch: pytest.MonkeyPatch, result: Result
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress(1234) as advance:
+        for verdict in ("pass", "fail", "not_judged", "pending"):
+            advance(result(verdict))
+        advance.again(result("not_judged"))
+        with advance.aside():
+            shown = terminal.getvalue()
+    (*_, last) = [line for line in re.split(r"\r|\n|\x1b\[[0-9;?]*[A-Za-z]", shown) if "/1234" in line]
+    assert len(last) <= columns
+    assert "4/1234" in last
+    if columns > 40:
+        assert "1 passed, 1 failed, 1 not" in last
+        assert "left" in last
+    assert ("pack/a" in last) == (columns == 140)

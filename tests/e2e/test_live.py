@@ -57,6 +57,8 @@ def run(line: CommandLine, url: str, *more: str) -> tuple[int, dict[str, JsonVal
         "--actor",
         f"openai-compatible/toy-1@{url}",
         "--yes-spend",
+        "--retries",
+        "0",
         "--format",
         "jsonl",
         "--out",
@@ -143,3 +145,29 @@ def test_a_model_that_never_answers_leaves_it_open_what_it_cost(line: CommandLin
     assert receipt["outcome"]["reason"] == "reconciliation_required"
     log = json.loads((out / "run.jsonl").read_text(encoding="utf-8"))
     assert [row["status"] for row in log["attempts"]] == ["unknown"]
+
+
+def test_an_outage_is_tried_again_and_both_conversations_are_kept(line: CommandLine) -> None:
+    follower, asked = Follower(), 0
+
+    def answer(body: dict[str, JsonValue]) -> dict[str, JsonValue] | tuple[int, bytes]:
+        nonlocal asked
+        asked += 1
+        return (503, b"<html>busy</html>") if asked == 2 else follower(body)
+
+    with serving(answer) as server:
+        done = line.run(
+            *("run", "loopx/capability-repair", "--actor", f"openai-compatible/toy-1@{server.url}"),
+            *("--yes-spend", "--keep", "all", "--format", "jsonl", "--out", str(line.folder / "out")),
+        )
+    receipts = [json.loads(row) for row in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(receipt["attempt"], receipt["verdict"]) for receipt in receipts] == [(1, "not_judged"), (2, "pass")]
+    kept = sorted(path.name for path in (line.folder / "out/recordings").rglob("*.jsonl"))
+    assert [re.sub(r"-[0-9a-f]{8}", "", name) for name in kept] == [
+        "openai-compatible--toy-1-a2.jsonl",
+        "openai-compatible--toy-1.jsonl",
+    ]
+    assert not (line.folder / "out/episodes").exists()
+    shown = line.run("show", f"{line.folder}/out/2", "--transcript")
+    assert shown.returncode == 0, shown.stderr

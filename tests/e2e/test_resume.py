@@ -83,7 +83,7 @@ def test_a_run_that_is_stopped_is_gone_on_with_and_pays_nothing_twice(nightly: N
     assert whole.returncode == 0
     undisturbed = nightly.forget()
 
-    assert nightly.begun("stopped", 3, signal.SIGTERM) == 130
+    assert nightly.begun("stopped", 3, signal.SIGHUP) == 130
     left = [path for path in (nightly.line.cwd / "stopped/episodes").rglob("*") if path.is_dir()]
     assert {path.stat().st_mode & 0o777 for path in left} == {0o700}
     told = nightly.line.run("run", SCENARIO, "--resume", "stopped", "--yes-spend")

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from toy import SCENARIO
 
-from harness.errors import StoreError
-from harness.receipt import RunStore, read_run, remainder, set_aside
+from harness.errors import ProviderCategory, StoreError
+from harness.receipt import Remainder, RunStore, read_run, remainder, set_aside
 from harness.redaction import SecretGuard
-from harness.schema.actor import ActorSpec
+from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import digest_text
+from harness.schema.graph import RuleGraph
+from harness.schema.message import GenerationSettings
 from harness.schema.outcome import Outcome
-from harness.schema.run import EpisodeJob, EpisodeResult, Manifest
+from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult, Manifest, ScenarioSummary
 from harness.schema.scenario import LoadedScenario, Scenario
 
 END = "2026-08-12T00:01:00+00:00"
@@ -36,6 +38,11 @@ def jobs(make_result: MakeResult) -> tuple[EpisodeJob, ...]:
 
 def store(folder: Path, manifest: Manifest, finished: tuple[tuple[int, EpisodeResult], ...] | None = None) -> RunStore:
     return RunStore(folder, manifest, SecretGuard(["kanari-kanari"]), sync=False, finished=finished)
+
+
+def left_of(folder: Path, jobs: Jobs) -> Remainder:
+    """What is left of a plan where episodes are judged as they always were."""
+    return remainder(folder, jobs, classifier_version=1)
 
 
 def cancelled(result: EpisodeResult) -> EpisodeResult:
@@ -64,7 +71,7 @@ def test_the_rest_is_played_and_the_folder_is_as_if_nothing_had_happened(
         with (tmp_path / "run/episodes.part.jsonl").open("ab") as part:
             part.write(b'{"position":2,"receipt":{"torn')
 
-    left = remainder(tmp_path / "run", jobs)
+    left = left_of(tmp_path / "run", jobs)
     assert ([place for place, _ in left.jobs], left.superseded) == ([0, 2], ())
     with store(tmp_path / "run", manifest, left.finished) as run:
         assert read_run(tmp_path / "run").manifest.state == "running"
@@ -85,7 +92,7 @@ def test_one_that_was_cancelled_is_tried_again_and_both_are_kept(
         run.add(0, cancelled(make_result(0)))
         run.add(1, make_result(1))
         run.finish(END)
-    left = remainder(tmp_path / "run", jobs)
+    left = left_of(tmp_path / "run", jobs)
     assert [(place, one.attempt) for place, one in left.jobs] == [(0, 2), (2, 1)]
     again = make_result(0)
     with store(tmp_path / "run", manifest, left.finished) as run:
@@ -94,7 +101,7 @@ def test_one_that_was_cancelled_is_tried_again_and_both_are_kept(
         run.finish(END)
         ended = read_run(tmp_path / "run").manifest
     assert (ended.state, ended.verdicts["pass"], len(ended.receipts)) == ("complete", 3, 4)
-    assert remainder(tmp_path / "run", jobs).jobs == ()
+    assert left_of(tmp_path / "run", jobs).jobs == ()
 
 
 def other_scenario(job: EpisodeJob) -> EpisodeJob:
@@ -123,7 +130,7 @@ def other_trial(job: EpisodeJob) -> EpisodeJob:
     ("change", "told"),
     [
         (other_scenario, "scenario demo/first changed"),
-        (hotter, "actor script changed: its settings or its address"),
+        (hotter, "actor script changed"),
         (other_actor, "actor script does not play"),
         (other_plane, "control plane loopx==0.4.8 changed"),
         (other_trial, "trial 1 of demo/first is not planned any more"),
@@ -140,7 +147,7 @@ def test_what_answers_another_question_is_named_and_set_aside(
 ) -> None:
     with store(tmp_path / "run", manifest) as run:
         run.add(0, make_result(0))
-    left = remainder(tmp_path / "run", (change(jobs[0]), *jobs[1:]))
+    left = left_of(tmp_path / "run", (change(jobs[0]), *jobs[1:]))
     assert ([place for place, _ in left.jobs], left.finished) == ([0, 1, 2], ())
     assert left.changed == (told,)
     set_aside(tmp_path / "run", left.superseded, SecretGuard(()))
@@ -153,7 +160,77 @@ def test_a_scenario_that_is_not_chosen_is_named(
 ) -> None:
     with store(tmp_path / "run", manifest) as run:
         run.add(0, make_result(0))
-    assert remainder(tmp_path / "run", jobs[1:]).changed == ("scenario demo/first is not chosen any more",)
+    assert left_of(tmp_path / "run", jobs[1:]).changed == ("scenario demo/first is not chosen any more",)
+
+
+def test_what_was_judged_in_another_way_is_set_aside_and_not_mixed(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult, jobs: Jobs
+) -> None:
+    with store(tmp_path / "run", manifest) as run:
+        run.add(0, make_result(0))
+    left = remainder(tmp_path / "run", jobs, classifier_version=2)
+    assert ([place for place, _ in left.jobs], left.finished) == ([0, 1, 2], ())
+    assert left.changed == ("how episodes are judged changed with the version of harness",)
+
+
+def test_of_a_changed_scenario_the_parts_are_named_and_of_a_live_actor_its_settings(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult, jobs: Jobs
+) -> None:
+    parts = {"prompt.user": "a", "limits.model_turns": "b", "kind[x].sets": "c", "call": "d", "end": "e"}
+    summary = ScenarioSummary(
+        id="demo/first", digest="sha256:x", asks="", tags=(), graph=RuleGraph(nodes=(), edges=()), parts=parts
+    )
+    live = ActorIdentity(
+        ref="m", kind="live", provider="openai", model="m-1", settings=GenerationSettings(), digest="sha256:cold"
+    )
+    second = make_result(1)
+    asked = second.model_copy(update={"receipt": second.receipt.model_copy(update={"actor": live})})
+    with store(tmp_path / "run", manifest.model_copy(update={"scenarios": (summary,)})) as run:
+        run.add(0, make_result(0))
+        run.add(1, asked)
+    now = {**parts, "prompt.user": "A", "end": "E"}
+    first = other_scenario(jobs[0])
+    first = first.model_copy(update={"loaded": first.loaded.model_copy(update={"parts": now})})
+    update = {"model": "m-2", "settings": GenerationSettings(temperature=1), "digest": "sha256:hot"}
+    hot = jobs[1].model_copy(update={"actor": ActorSpec(identity=live.model_copy(update=update))})
+    assert left_of(tmp_path / "run", (first, hot)).changed == (
+        "scenario demo/first changed: end, prompt.user",
+        "actor m changed: model, temperature",
+    )
+    moved = jobs[1].model_copy(update={"actor": ActorSpec(identity=live.model_copy(update={"digest": "sha256:far"}))})
+    everything = first.model_copy(update={"loaded": first.loaded.model_copy(update={"parts": {"asks": "x"}})})
+    assert left_of(tmp_path / "run", (everything, moved)).changed == (
+        "scenario demo/first changed: call, end, kind[x].sets and 3 more",
+        "actor m changed: its address",
+    )
+
+
+@pytest.mark.parametrize(("category", "again"), [("server_error", True), ("auth", True), (None, False)])
+def test_what_a_providers_failure_left_unjudged_is_tried_again(
+    category: ProviderCategory | None,
+    *,
+    again: bool,
+    tmp_path: Path,
+    manifest: Manifest,
+    make_result: MakeResult,
+    jobs: Jobs,
+) -> None:
+    result = make_result(0)
+    live = result.receipt.actor.model_copy(update={"kind": "live"})
+    update = {"actor": live, "verdict": "not_judged", "cause": "provider"}
+    if category is None:
+        update["outcome"] = Outcome(status="limit_exceeded", reason="metric_unavailable")
+    else:
+        update["outcome"] = Outcome(status="failed", reason="model_error", detail="server")
+    row = AttemptRow(operation="x", attempt=1, status="failed", usage=None, seconds=1.0, error=category)
+    failed = EpisodeResult(
+        receipt=result.receipt.model_copy(update=update), log=result.log.model_copy(update={"attempts": (row,)})
+    )
+    with store(tmp_path / "run", manifest) as run:
+        run.add(0, failed)
+    left = left_of(tmp_path / "run", jobs)
+    assert left.failed == again
+    assert [(place, one.attempt) for place, one in left.jobs if place == 0] == ([(0, 2)] if again else [])
 
 
 def test_a_run_that_still_goes_on_is_not_gone_on_with(
@@ -162,6 +239,6 @@ def test_a_run_that_still_goes_on_is_not_gone_on_with(
     with store(tmp_path / "run", manifest) as run:
         run.add(0, make_result(0))
         with pytest.raises(StoreError, match="another run is writing here"):
-            store(tmp_path / "run", manifest, remainder(tmp_path / "run", jobs).finished)
+            store(tmp_path / "run", manifest, left_of(tmp_path / "run", jobs).finished)
         run.add(1, make_result(1))
     assert len(read_run(tmp_path / "run").receipts) == 2

@@ -30,6 +30,8 @@ def test_a_path_tells_scenario_provider_model_and_settings(tmp_path: Path) -> No
     others = {recording_path(tmp_path, "demo/first", warmer), recording_path(tmp_path, "demo/first", rec.ACTOR, 2)}
     assert len(others | {path}) == 3
     assert recording_path(tmp_path, "demo/first", elsewhere) == path
+    again = [recording_path(tmp_path, "demo/first", rec.ACTOR, *which).name for which in ((1, 2), (3, 2))]
+    assert again == [f"{path.stem}-a2.jsonl", f"{path.stem}-t3-a2.jsonl"]
 
 
 @pytest.mark.parametrize("model", ["Org/Model:7b", "../../etc/passwd", "ümläut", "a" * 300, ".hidden", ""])

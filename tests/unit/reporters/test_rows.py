@@ -58,3 +58,11 @@ def test_steps_are_told_in_order_with_repetitions_counted_and_the_broken_one_mar
 
 def test_characters_that_act_or_hide_become_one_visible_mark() -> None:
     assert plain("a\x1b[0m\x00\u202e\ud800é→") == "a\ufffd[0m\ufffd\ufffd\ufffdé→"
+
+
+def test_an_attempt_that_another_one_followed_is_told_as_such_and_the_last_one_by_its_verdict(view: RunView) -> None:
+    first = view.receipts[0]
+    other = with_verdict(view.receipts[3], "pass", 1)
+    tried = (with_verdict(first, "not_judged", 1), with_verdict(first, "fail", 2), other)
+    rows = episodes(view.model_copy(update={"receipts": tried}))
+    assert [(row.followed, row.word) for row in rows] == [(True, "tried again"), (False, "failed"), (False, "passed")]

@@ -10,7 +10,7 @@ from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Boundary, Counters, Receipt
-from harness.schema.run import EpisodeJob, EpisodeResult, RunLogEntry
+from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult, RunLogEntry
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.verdict import Verdict
 
@@ -102,3 +102,31 @@ def passed() -> Callable[[EpisodeJob], EpisodeResult]:
 def make_cancelled() -> Callable[[EpisodeJob], EpisodeResult]:
     """What a job leaves behind that was cancelled."""
     return lambda job: _result(job, "not_judged", Outcome(status="cancelled", reason="cancellation_requested"))
+
+
+@pytest.fixture
+def make_live() -> Callable[[int, str], EpisodeJob]:
+    """A live job by its trial and provider."""
+
+    def make(trial: int, provider: str) -> EpisodeJob:
+        job = _job("pack/a", trial, live=True)
+        identity = job.actor.identity.model_copy(update={"provider": provider, "digest": f"sha256:{provider}"})
+        return job.model_copy(update={"actor": ActorSpec(identity=identity)})
+
+    return make
+
+
+@pytest.fixture
+def make_failed() -> Callable[[EpisodeJob, str], EpisodeResult]:
+    """What a live job leaves behind whose provider failed, by the category of the failure."""
+
+    def make(job: EpisodeJob, category: str) -> EpisodeResult:
+        outcome = Outcome(status="failed", reason="model_error", detail="server")
+        result = _result(job, "not_judged", outcome)
+        row = AttemptRow(operation="x", attempt=1, status="failed", usage=None, seconds=0.0, error=category)
+        return EpisodeResult(
+            receipt=result.receipt.model_copy(update={"cause": "provider"}),
+            log=result.log.model_copy(update={"attempts": (row,)}),
+        )
+
+    return make

@@ -1,0 +1,49 @@
+"""What a run comes to: the lines that say so on standard error, and its exit codes."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from harness.cli.exit_codes import BY_VERDICT, ExitCode
+from harness.cli.output import note
+from harness.schema.run import RunView
+from harness.suite import SuiteEnd, conclude, is_stale
+
+__all__ = ["of_receipts", "of_suite"]
+
+
+def of_receipts(view: RunView, total: int) -> set[ExitCode]:
+    """What the receipts of a run say, of ``total`` episodes; stale ones as its manifest says."""
+    tolerate_stale = view.manifest.stale == "warn"
+    different = sum(entry.shadow_differences for entry in view.log)
+    if different:
+        note(f"harness: {different} warm calls of the control plane differ from cold ones; use --executor cold")
+    stale = [receipt for receipt in view.receipts if is_stale(receipt)]
+    codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
+    if different:
+        codes.add(ExitCode.BUG)
+    if stale and not tolerate_stale:
+        codes.add(ExitCode.DRIFT)
+    elif stale:
+        note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
+    return codes
+
+
+def of_suite(end: SuiteEnd, kept: int, total: int, folder: Path) -> set[ExitCode]:
+    """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``."""
+    codes: set[ExitCode] = set()
+    go_on = f"go on with: harness run --resume {shlex.quote(str(folder))}"
+    for crash in end.crashes:
+        note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
+        codes.add(ExitCode.BUG)
+    for provider, left_out in end.left_alone.items():
+        note(
+            f"harness: {provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
+            f"{total} were not begun, without a call; put that right, and {go_on}"
+        )
+        codes.add(ExitCode.NOT_JUDGED)
+    if end.stopped:
+        note(f"harness: interrupted; {kept} of {total} episodes are finished and kept in {folder}; {go_on}")
+        codes.add(ExitCode.INTERRUPTED)
+    return codes

@@ -1,0 +1,74 @@
+"""Options of ``harness run`` about how each episode is played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, ParamSpec, TypeVar
+
+import click
+
+from harness.cli.grouped import keep, kept
+from harness.cli.options import DEFAULT_EXECUTOR
+from harness.schema.run import EpisodeOptions
+
+__all__ = ["episode_options", "options_of"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def options_of(context: click.Context) -> EpisodeOptions:
+    """What the options of a command say."""
+    shadow = kept(context, "shadow")
+    return EpisodeOptions(
+        executor="cold" if kept(context, "executor") == "cold" else "warm",
+        shadow_every=shadow if isinstance(shadow, int) else 0,
+        keep_workspace=bool(kept(context, "keep_workspace")),
+        cut_off_calls="stop" if kept(context, "cut_off_calls") == "stop" else "repeat",
+    )
+
+
+def episode_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The options; the verb finds what they say with ``options_of``."""
+    for option in reversed(_OPTIONS):
+        verb = option(verb)
+    return verb
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--executor",
+        type=click.Choice(("warm", "cold")),
+        default=DEFAULT_EXECUTOR,
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="How the control plane is run; receipts are the same.",
+    ),
+    click.option(
+        "--shadow",
+        type=click.IntRange(min=0),
+        default=100,
+        show_default=True,
+        metavar="N",
+        expose_value=False,
+        callback=keep,
+        help="Repeat every Nth warm call cold and compare; 0 for none.",
+    ),
+    click.option(
+        "--cut-off-calls",
+        type=click.Choice(["repeat", "stop"]),
+        default="repeat",
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
+    ),
+    click.option(
+        "--keep-workspace",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Leave the workspaces, and print where they are.",
+    ),
+)

@@ -1,0 +1,85 @@
+"""``harness history merge``: the shards of a plan as the one run that they are."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import click
+
+from harness import wiring
+from harness.cli.conclusion import of_receipts
+from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.folder import summary
+from harness.cli.output import colored, note, say, width
+from harness.clock import SystemClock, new_run_id
+from harness.errors import StoreError, UsageError
+from harness.receipt import RunStore, merge, read_run, verify_run
+from harness.wiring.indexing import note_run
+
+__all__ = ["merge_runs"]
+
+#: Folders of a run that are put together too: recordings of live episodes.
+_RECORDINGS = "recordings"
+
+
+@click.command(
+    "merge",
+    epilog="\b\nExample:\n  harness history merge shards/1 shards/2 shards/3 --out nightly",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the whole run: new or empty.",
+)
+def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
+    """Put the shards of one plan together, in any order; they stay as they are.
+
+    Every episode of the plan must be there, and there once; what is missing or doubled is named. The receipts are
+    those of a run that was never cut, and so is the exit code.
+    """
+    names = [str(run) for run in runs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice} is given twice")
+    settings = wiring.settings()
+    for run in runs:
+        _refuse_changed(run)
+    merged = merge({str(run): read_run(run) for run in runs}, run_id=new_run_id(SystemClock().now()))
+    with RunStore(out, merged.manifest, wiring.secret_guard(settings, [])) as store:
+        for place, result in merged.results:
+            store.add(place, result)
+        _copy_recordings(runs, out)
+        store.finish(merged.finished_at)
+        view = read_run(out)
+        reporters = wiring.reporters().values()
+        for reporter in reporters:
+            store.write_report(reporter.filename, reporter.render(view))
+    problem = note_run(out, settings.cwd / "reports")
+    if problem is not None:
+        note(f"harness: {problem}")
+    written = [reporter.filename for reporter in reporters]
+    say(summary(view, width=width(), color=colored(settings.environ), folder=out, written=written))
+    return gravest(of_receipts(view, len(view.manifest.plan)))
+
+
+def _refuse_changed(run: Path) -> None:
+    flaw = next(iter(verify_run(run).flaws), None)
+    if flaw is not None:
+        raise StoreError(f"{run / flaw.told}; it was changed after it ended: harness verify {shlex.quote(str(run))}")
+
+
+def _copy_recordings(runs: tuple[Path, ...], out: Path) -> None:
+    """Which are called by scenario, actor, trial and attempt, so that no two shards have one of a name."""
+    try:
+        for run in runs:
+            if (run / _RECORDINGS).is_dir():
+                shutil.copytree(run / _RECORDINGS, out / _RECORDINGS, dirs_exist_ok=True)
+                # whatever carried the shards here may have lost it
+                (out / _RECORDINGS).chmod(0o700)
+    except OSError as error:
+        raise StoreError(f"{out / _RECORDINGS}: cannot be written: {error.strerror or type(error).__name__}") from error

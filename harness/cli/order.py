@@ -1,0 +1,36 @@
+"""What ``harness run`` was told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from harness.cli.cast import Cast
+from harness.cli.resuming import Asked
+from harness.ports import Reporter
+from harness.schema.run import EpisodeOptions, Shard
+from harness.suite import Care
+
+__all__ = ["Order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
+
+    ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that.
+    """
+
+    options: EpisodeOptions
+    reporters: tuple[Reporter, ...]
+    form: str
+    jobs_at_once: int
+    out: Path | None
+    keep: Literal["failed", "judged", "all", "none"] = "failed"
+    tolerate_stale: bool = False
+    playing: Cast = field(default_factory=Cast)
+    resume: Path | None = None
+    asked: Asked | None = None
+    care: Care = field(default_factory=Care)
+    shard: Shard | None = None

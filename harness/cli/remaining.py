@@ -1,0 +1,88 @@
+"""Plays what is left of a plan: every result is kept, printed and counted as it comes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from harness import recording, wiring
+from harness.cli.in_order import InOrder
+from harness.cli.interrupt import stoppable
+from harness.cli.order import Order
+from harness.cli.progress import Progressing, progress
+from harness.errors import HarnessError
+from harness.receipt import RunStore, keep_late, keep_output, line
+from harness.redaction import SecretGuard
+from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.suite import SuiteEnd, run_suite
+
+__all__ = ["play_remaining"]
+
+
+@dataclass(slots=True)
+class _Results:
+    """Where results go; ``left`` are jobs with their places in the plan, which results name by their index."""
+
+    left: Sequence[tuple[int, EpisodeJob]]
+    store: RunStore
+    session: wiring.Session
+    advance: Progressing
+    line_by_line: bool
+    printed: InOrder = field(default_factory=InOrder)
+
+    def done(self, index: int, result: EpisodeResult) -> None:
+        """The last one of an episode."""
+        self._keep(index, result, last=True)
+        self.advance(result)
+
+    def again(self, index: int, result: EpisodeResult) -> None:
+        """One after which the episode is tried again."""
+        self._keep(index, result, last=False)
+        self.advance.again(result)
+
+    def _keep(self, index: int, result: EpisodeResult, *, last: bool) -> None:
+        place, job = self.left[index]
+        try:
+            self.store.add(place, result)
+            if not result.log.resumable:
+                self.session.forget(job.model_copy(update={"attempt": result.receipt.attempt}))
+            if self.line_by_line:
+                self.printed.add(index, line(result.receipt), last=last)
+        except HarnessError:
+            self.session.cancel()
+            raise
+
+
+def play_remaining(
+    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
+) -> SuiteEnd:
+    """Play jobs, given with their places in the plan. Raises InputError and StoreError."""
+    stop = threading.Event()
+    jobs = [job for _, job in left]
+    kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
+    line_by_line = order.form == "jsonl"
+    outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
+    late = partial(keep_late, store.folder)
+    with (
+        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late) as session,
+        stoppable(stop, session.cancel, session.shut_down),
+        # receipts that come line by line are progress enough, and a bar would break into them
+        progress(len(jobs), hidden=line_by_line) as advance,
+    ):
+        results = _Results(left, store, session, advance, line_by_line)
+        try:
+            end = run_suite(
+                jobs,
+                episode=session.run,
+                jobs_at_once=order.jobs_at_once,
+                done=results.done,
+                stop=stop,
+                care=order.care,
+                again=results.again,
+            )
+        finally:
+            recording.prune(kept.folder)
+    results.printed.rest()
+    return end

@@ -1,0 +1,78 @@
+"""How a run stands, in words: verdicts so far, what it cost, how long it will still take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from harness.schema.run import EpisodeResult
+
+__all__ = ["Standing", "duration"]
+
+_WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
+
+
+@dataclass(slots=True)
+class Standing:
+    """Counts of what came so far; ``total`` is None where nobody knows how many there will be.
+
+    ``done`` are episodes that are over, ``verdicts`` those of them whose result is known here, ``again`` attempts
+    after which an episode is tried once more: they cost as well.
+    """
+
+    total: int | None = None
+    done: int = 0
+    again: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    unknown: int = 0
+
+    def over(self, result: EpisodeResult | None) -> None:
+        """An episode is over; ``result`` is None where nobody has it here."""
+        self.done += 1
+        if result is not None:
+            self.verdicts[result.receipt.verdict] += 1
+            self._spent(result)
+
+    def tried(self, result: EpisodeResult) -> None:
+        """An attempt is over, and another one follows."""
+        self.again += 1
+        self._spent(result)
+
+    def _spent(self, result: EpisodeResult) -> None:
+        if result.receipt.actor.kind != "live":
+            return
+        for row in result.log.attempts:
+            parts = () if row.usage is None else (row.usage.input_tokens, row.usage.output_tokens)
+            known = [part for part in parts if part is not None]
+            self.tokens += sum(known)
+            self.unknown += row.status != "not_sent" and not known
+
+    @property
+    def counts(self) -> str:
+        """Verdicts and further attempts, zeros left out; nothing where no result is known."""
+        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in _WORDS.items() if self.verdicts[verdict]]
+        return ", ".join([*told, *([f"{self.again} tried again"] if self.again else [])])
+
+    @property
+    def spent(self) -> str:
+        """What live models took; nothing where none was asked. Calls whose usage nobody knows are never zero."""
+        if not self.tokens and not self.unknown:
+            return ""
+        more = f" and {self.unknown} calls unknown" if self.unknown else ""
+        return f"{self.tokens:,} tokens{more}"
+
+    def left_s(self, elapsed_s: float) -> float | None:
+        """Seconds that the rest will take where it goes on as it did; None where that cannot be told yet."""
+        if self.total is None or not self.done or self.done >= self.total:
+            return None
+        return elapsed_s / self.done * (self.total - self.done)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: ``42 s``, ``3 min``, ``2 h 5 min``."""
+    whole = round(seconds)
+    if whole < 100:  # noqa: PLR2004  (below, seconds still matter)
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"  # noqa: PLR2004  (an hour)

@@ -1,0 +1,105 @@
+"""Options of ``harness run`` about many episodes: how providers are spared, and which shard of the plan is played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, ParamSpec, TypeVar
+
+import click
+
+from harness import suite, wiring
+from harness.cli.folder import planned
+from harness.cli.grouped import keep, kept
+from harness.schema.base import digest_json
+from harness.schema.run import EpisodeJob, Shard
+
+__all__ = ["Scale", "part_of", "suite_options"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the command line says; None where it says nothing."""
+
+    retries: int | None
+    limits: tuple[str, ...]
+    refusals: int
+    shard: str | None
+
+    @classmethod
+    def of(cls, context: click.Context) -> Scale:
+        """That of a command whose options were read."""
+        retries, limits, refusals, shard = (kept(context, name) for name in ("retries", "limits", "refusals", "shard"))
+        return cls(
+            retries=retries if isinstance(retries, int) else None,
+            limits=tuple(map(str, limits)) if isinstance(limits, tuple) else (),
+            refusals=refusals if isinstance(refusals, int) else suite.REFUSALS,
+            shard=shard if isinstance(shard, str) else None,
+        )
+
+    def care(self, settings: wiring.Settings, retries: int | None) -> suite.Care:
+        """How providers are spared, with ``harness.toml``; ``retries`` are what the run was begun with, if it was told.
+
+        Raises UsageError or ConfigError.
+        """
+        told = next((one for one in (self.retries, retries) if one is not None), suite.RETRIES)
+        return wiring.care(settings, self.limits, retries=told, refusals=self.refusals)
+
+
+def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[EpisodeJob, ...], Shard | None]:
+    """What ``--shard`` leaves of a plan, and what the manifest says of it; all of it where the text is None.
+
+    Raises UsageError, and NothingSelectedError for a shard without an episode.
+    """
+    if text is None:
+        return plan, None
+    number, count = suite.parse_shard(text)
+    whole = tuple(planned(job) for job in plan)
+    digest = digest_json([job.key for job in plan])
+    return suite.slice_of(plan, number, count), Shard(number=number, count=count, plan=whole, digest=digest)
+
+
+def suite_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The options; the verb finds what they say with ``Scale.of``."""
+    for option in reversed(_OPTIONS):
+        verb = option(verb)
+    return verb
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--retries",
+        type=click.IntRange(0, 10),
+        expose_value=False,
+        callback=keep,
+        help=f"Further attempts where a provider's outage left nothing to judge.  [default: {suite.RETRIES}]",
+    ),
+    click.option(
+        "--provider-limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=N",
+        expose_value=False,
+        callback=keep,
+        help="Episodes of one provider at a time; repeatable.  [default: as --jobs]",
+    ),
+    click.option(
+        "--refusals",
+        type=click.IntRange(0, 1000),
+        default=suite.REFUSALS,
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="Refusals in a row (key, quota) after which a provider is left alone; 0 for never.",
+    ),
+    click.option(
+        "--shard",
+        metavar="I/N",
+        expose_value=False,
+        callback=keep,
+        help="Play one of N equal parts of the plan; harness history merge puts them together.",
+    ),
+)

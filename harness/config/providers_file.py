@@ -1,0 +1,76 @@
+"""``[providers.NAME]`` of ``harness.toml``: how much of a provider a run takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.config.presets import PRESETS
+from harness.config.tables import tables
+from harness.errors import ConfigError, UsageError
+from harness.schema.base import JsonValue
+
+__all__ = ["CONCURRENCY_MAX", "ProviderConfig", "load_providers", "read_limits"]
+
+#: Most episodes of a provider at once.
+CONCURRENCY_MAX: Final = 256
+_KEYS: Final = ("concurrency",)
+_ALLOWED: Final = f"a whole number from 1 to {CONCURRENCY_MAX}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """``concurrency`` is how many episodes of a provider run at once; None: as many as the run plays at once."""
+
+    concurrency: int | None = None
+
+
+def load_providers(path: Path) -> dict[str, ProviderConfig]:
+    """The providers of a configuration file, by name, in file order; none where the file does not exist.
+
+    Only the ``providers`` table is read.
+
+    Raises:
+        ConfigError: names file, table, key and what is allowed; a value is never shown.
+    """
+    return {name: _provider(path, name, table) for name, table in tables(path, "providers").items()}
+
+
+def read_limits(texts: Iterable[str]) -> dict[str, int]:
+    """``NAME=N`` texts as episodes at once by provider; of a name given twice the last counts.
+
+    Raises:
+        UsageError: says what is allowed.
+    """
+    found: dict[str, int] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if not equals or name not in _names():
+            raise UsageError(f"--provider-limit takes NAME=N; names: {', '.join(_names())}")
+        if not re.fullmatch(r"[0-9]{1,3}", number) or not 1 <= int(number) <= CONCURRENCY_MAX:
+            raise UsageError(f"--provider-limit {name}: this number cannot be used; allowed: {_ALLOWED}")
+        found[name] = int(number)
+    return found
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(preset.name for preset in PRESETS)
+
+
+def _provider(path: Path, name: str, table: JsonValue) -> ProviderConfig:
+    if name not in _names():
+        raise ConfigError(f"{path}: providers: a name is not known; allowed: {', '.join(_names())}")
+    place = f"{path}: [providers.{name}]"
+    if not isinstance(table, dict):
+        raise ConfigError(f"{place}: must be a table; allowed keys: {', '.join(_KEYS)}")
+    if any(key not in _KEYS for key in table):
+        raise ConfigError(f"{place}: a key is not known; allowed: {', '.join(_KEYS)}")
+    number = table.get("concurrency")
+    if number is None:
+        return ProviderConfig()
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= CONCURRENCY_MAX:
+        raise ConfigError(f"{place}: concurrency: not such a value; allowed: {_ALLOWED}")
+    return ProviderConfig(number)

@@ -1,0 +1,92 @@
+"""What is played next: plan order, held back by limits of providers, shortened where one refuses everybody."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.receipt import provider_failure
+from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.suite.care import Care
+
+__all__ = ["Entry", "Queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A job with its place in the plan; ``retry`` counts its further attempts in this run, 0 for the first one."""
+
+    index: int
+    job: EpisodeJob
+    retry: int = 0
+
+
+@dataclass(slots=True)
+class _Line:
+    """The jobs that one provider answers; those of nobody (scripts, recordings) have a line without bounds."""
+
+    most: int | None
+    waiting: deque[Entry] = field(default_factory=deque)
+    running: int = 0
+    refusals: int = 0
+    left_alone: bool = False
+
+    @property
+    def can_start(self) -> bool:
+        return bool(self.waiting) and not self.left_alone and (self.most is None or self.running < self.most)
+
+
+class Queue:
+    """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``."""
+
+    def __init__(self, jobs: Sequence[EpisodeJob], care: Care) -> None:
+        self._care = care
+        self._lines: dict[str | None, _Line] = {}
+        for index, job in enumerate(jobs):
+            name = _provider(job)
+            line = self._lines.setdefault(name, _Line(None if name is None else care.concurrency.get(name)))
+            line.waiting.append(Entry(index, job))
+
+    def start(self) -> Entry | None:
+        """The first entry in the order of the plan that may start now; None where none may, for now or at all."""
+        ready = [line for line in self._lines.values() if line.can_start]
+        if not ready:
+            return None
+        line = min(ready, key=lambda one: one.waiting[0].index)
+        line.running += 1
+        return line.waiting.popleft()
+
+    def ended(self, entry: Entry, result: EpisodeResult | None) -> bool:
+        """An entry came back; whether it is tried again, after everything that its provider waits for.
+
+        ``result`` is None where it has none.
+        """
+        line = self._lines[_provider(entry.job)]
+        line.running -= 1
+        failure = None if result is None else provider_failure(result)
+        if failure == "refused":
+            line.refusals += 1
+            line.left_alone = line.left_alone or 0 < self._care.refusals <= line.refusals
+        elif result is not None and failure is None:
+            line.refusals = 0
+        if failure != "outage" or line.left_alone or entry.job.attempt > self._care.retries:
+            return False
+        again = entry.job.model_copy(update={"attempt": entry.job.attempt + 1})
+        line.waiting.append(Entry(entry.index, again, entry.retry + 1))
+        return True
+
+    @property
+    def left_alone(self) -> dict[str, int]:
+        """How many places of the plan were not begun because their provider is left alone, by its name."""
+        return {
+            name: sum(not entry.retry for entry in line.waiting)
+            for name, line in self._lines.items()
+            if name is not None and line.left_alone
+        }
+
+
+def _provider(job: EpisodeJob) -> str | None:
+    """Who is asked over the network; None for scripts and recordings."""
+    identity = job.actor.identity
+    return identity.provider or identity.ref if identity.kind == "live" else None

@@ -1,0 +1,60 @@
+"""How much of a provider a run takes, as users write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.config import ProviderConfig, load_providers, read_limits
+from harness.errors import ConfigError, UsageError
+
+CANARY = "canary-7f3a"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "harness.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_providers_are_read_by_name_and_nothing_else_of_the_file(tmp_path: Path) -> None:
+    text = "[providers.openai]\nconcurrency = 4\n[providers.ark]\n[actors.x]\nprovider = 3\n"
+    assert load_providers(written(tmp_path, text)) == {"openai": ProviderConfig(4), "ark": ProviderConfig(None)}
+
+
+def test_no_file_and_no_table_are_no_providers(tmp_path: Path) -> None:
+    assert load_providers(tmp_path / "none.toml") == {}
+    assert load_providers(written(tmp_path, "")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"providers = '{CANARY}'", r"providers: must be tables; allowed: \[providers.NAME\]"),
+        (f"[providers.{CANARY}]", "a name is not known; allowed: openai, ark, openai-compatible"),
+        (f"[providers]\nopenai = '{CANARY}'", r"\[providers.openai\]: must be a table; allowed keys: concurrency"),
+        (f"[providers.openai]\n{CANARY} = 1", "a key is not known; allowed: concurrency"),
+        ("[providers.openai]\nconcurrency = 0", "allowed: a whole number from 1 to 256"),
+        ("[providers.openai]\nconcurrency = 257", "from 1 to 256"),
+        ("[providers.openai]\nconcurrency = true", "from 1 to 256"),
+        ("[providers.openai]\nconcurrency = 1.5", "from 1 to 256"),
+        (f"[providers.openai]\nconcurrency = '{CANARY}'", "from 1 to 256"),
+        (f"[providers\n{CANARY}", "is no TOML"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_without_its_value(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem) as caught:
+        load_providers(written(tmp_path, text))
+    assert CANARY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_limits_are_read_and_the_last_one_of_a_name_counts() -> None:
+    assert read_limits(["openai=2", "ark=256", "openai=1"]) == {"openai": 1, "ark": 256}
+
+
+@pytest.mark.parametrize("text", ["openai", "azure=2", "openai=0", "openai=257", "openai=-1", "openai=²", "openai="])
+def test_a_limit_that_cannot_be_used_is_refused_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(UsageError, match=r"names: openai, ark|from 1 to 256"):
+        read_limits([text])
