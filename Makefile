@@ -3,13 +3,14 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PEER   := .stamp/inspect
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 MUST_BE_WHOLE := harness/redaction/*,harness/journal/*,harness/rules/*,harness/command/*
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify test test-all bench format lock check-lock clean venv
+.PHONY: help qualify test test-all bench bench-peer format lock check-lock clean venv
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
@@ -29,9 +30,21 @@ test: venv ## style, types and the fast tests with their coverage
 test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
 	$(BIN)/pytest -n auto -m slow
 
-bench: venv ## speed, as ratios inside one run
+bench: venv bench-peer ## speed and memory, as ratios inside one run
 	$(BIN)/python tests/bench/planes.py --require 10
 	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
+	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 1 --require-memory 20
+
+bench-peer: export PROGRAM = $(PEERS)
+bench-peer: venv
+	@wanted="$$($(BIN)/python -c "$$PROGRAM")"; \
+	if [ "$$(cat $(PEER)/stamp 2>/dev/null)" != "$$wanted" ]; then \
+	  echo "installing $$wanted beside, about a minute ..." \
+	  && rm -rf $(PEER) \
+	  && "$(PYTHON)" -m venv $(PEER) \
+	  && $(PEER)/bin/python -m pip install --quiet $$wanted \
+	  && echo "$$wanted" >$(PEER)/stamp; \
+	fi
 
 format: venv ## rewrite the sources in the project's format
 	$(BIN)/ruff check --fix .
@@ -72,6 +85,12 @@ seen = hashlib.sha256(f"{os.getcwd()}|{os.path.realpath(sys.base_prefix)}|{sys.v
 for path in sys.argv[1:]:
     seen.update(open(path, "rb").read())
 print(seen.hexdigest())
+endef
+
+# What the benches compare with.
+define PEERS
+import tomllib
+print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["bench"])
 endef
 
 define CHECK_LOCK

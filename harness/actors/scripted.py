@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from harness.errors import ProviderError, ScriptError, ScriptExhaustedError
@@ -43,6 +44,8 @@ def _problem(action: Action) -> str | None:
     return f"usage counts {', '.join(Usage.model_fields)} only" if unknown else None
 
 
+#: Longest body whose reply is remembered, in bytes: every trial of a script sends the same ones.
+_SHORT: Final = 16_384
 #: Longest text that the replacements of an action may make, in characters.
 TEXT_MAX: Final = 8_388_608
 
@@ -83,7 +86,9 @@ class ScriptedActor:
             body = _raw(action.raw_response)
         else:
             body = self._provider.encode_reply(self._made(action, position, request, context))
-        return self._provider.decode_reply(WireResponse(200, _HEADERS, body))
+        if len(body) > _SHORT:
+            return _decoded(self._provider, body)
+        return _read(self._provider, body)  # type: ignore[arg-type]  # any object that has no __eq__ can be hashed
 
     def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:
         """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
@@ -132,6 +137,14 @@ class ScriptedActor:
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _decoded(provider: Provider, body: bytes) -> Reply:
+    return provider.decode_reply(WireResponse(200, _HEADERS, body))
+
+
+#: A codec is pure, so what it made of the same bytes once it makes of them again.
+_read = lru_cache(maxsize=256)(_decoded)
 
 
 def _command_tool(tools: tuple[ToolSpec, ...], position: int) -> tuple[str, str]:

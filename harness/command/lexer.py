@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 __all__ = [
     "Word",
@@ -52,6 +53,8 @@ _STRICT = _dialect(r"\x20\t", r";&|<>\n", r"(?<![^\x20\t\n;&|<>])\#[^\n]*")
 _DIGITS = 640
 #: Directories whose programs are those that a bare name finds.
 _PROGRAM_FOLDERS = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin"})
+#: Longest text whose words are remembered, in characters.
+_SHORT = 1024
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -120,6 +123,12 @@ def _disarm(match: re.Match[str]) -> str:
 
 
 def _scan(text: str, dialect: re.Pattern[str]) -> tuple[Word, ...] | None:
+    """Words of a text; short ones come again and again, from every trial and from each who reads a command."""
+    return _scanned(text, dialect) if len(text) <= _SHORT else _scanned.__wrapped__(text, dialect)
+
+
+@lru_cache(maxsize=1024)
+def _scanned(text: str, dialect: re.Pattern[str]) -> tuple[Word, ...] | None:
     words: list[Word] = []
     draft: _Draft | None = None
     position, glued = 0, False

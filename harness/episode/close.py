@@ -126,9 +126,9 @@ def _definition(journal: Journal) -> str | None:
     if opened is None:
         return None
     inputs: list[JsonValue] = [
-        [record.payload.input, record.payload.digest]
-        for record in journal.records
-        if isinstance(record.payload, InputDelivered) and record.payload.input.startswith("prompt.")
+        [payload.input, payload.digest]
+        for payload in journal.payloads
+        if isinstance(payload, InputDelivered) and payload.input.startswith("prompt.")
     ]
     return digest_json([opened.definition, *inputs])
 

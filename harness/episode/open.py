@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 
 from harness.control import control_tools
+from harness.episode.declaring import tool_spec
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
 from harness.episode.erring import in_our_words
@@ -28,6 +29,7 @@ from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
 from harness.schema.record import FixtureBound, Opened, OpPlanned, OpReceipt, OpStarted
+from harness.schema.remembering import remembered
 from harness.schema.scenario import PlaneTool, Scenario, Tool
 from harness.schema.tool import ToolSpec
 from harness.workspace import Fingerprinter, Placeholders, Workspace, populate, reserve, shortage
@@ -59,16 +61,7 @@ def _tool_spec(name: str, tool: Tool, operations: Mapping[str, ToolSpec]) -> Too
         if known is None:
             raise SetupRejectedError(f"tool.{name}: the control plane has no operation {tool.operation!r}")
         return known.model_copy(update={"name": name, "description": tool.about or known.description})
-    return ToolSpec(
-        name=name,
-        description=tool.about,
-        parameters={
-            "type": "object",
-            "properties": {tool.argument: {"type": "string"}},
-            "required": [tool.argument],
-            "additionalProperties": False,
-        },
-    )
+    return tool_spec(name, tool.about, tool.argument)
 
 
 def grammar_contexts(scenario: Scenario, workspace: Workspace) -> dict[str, GrammarContext]:
@@ -207,13 +200,19 @@ def _bounds(parts: EpisodeParts, journal: Journal, durable: DurableEpisode | Non
 def _parts(parts: EpisodeParts) -> dict[str, Digest]:
     """The digests of what is frozen, by the name that a person gives it."""
     job = parts.job
-    said = job.loaded.scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
-    frozen: dict[str, JsonValue] = {"tools" if name == "tool" else name: value for name, value in said.items()}
-    frozen["scenario"] = job.loaded.digest
-    frozen["actor"] = job.actor.identity.digest
-    frozen["control_plane"] = job.plane.model_dump(mode="json")
-    frozen["classifier"] = CLASSIFIER_VERSION
-    return {name: digest_json(value) for name, value in frozen.items()}
+    return {
+        **_parts_of_scenario(job.loaded.scenario),
+        "scenario": digest_json(job.loaded.digest),
+        "actor": digest_json(job.actor.identity.digest),
+        "control_plane": digest_json(job.plane.model_dump(mode="json")),
+        "classifier": digest_json(CLASSIFIER_VERSION),
+    }
+
+
+@remembered(64)
+def _parts_of_scenario(scenario: Scenario) -> dict[str, Digest]:
+    said = scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
+    return {"tools" if name == "tool" else name: digest_json(value) for name, value in said.items()}
 
 
 def _same_definition(journal: Journal, now: Opened) -> None:

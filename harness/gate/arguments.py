@@ -5,6 +5,7 @@ from __future__ import annotations
 from jsonschema import Draft202012Validator
 
 from harness.gate.stop import GateStop
+from harness.schema.remembering import remembered
 from harness.schema.tool import ToolCall, ToolSpec
 
 __all__ = ["check_decoded", "check_schema", "check_size"]
@@ -27,12 +28,18 @@ def check_size(call: ToolCall, *, argument_bytes: int) -> GateStop | None:
     return GateStop("invalid_arguments", "size", text)
 
 
+@remembered(128)
+def _validator(spec: ToolSpec) -> Draft202012Validator:
+    """The tool's schema, ready to check."""
+    return Draft202012Validator(spec.parameters)
+
+
 def check_schema(call: ToolCall, spec: ToolSpec, *, argument_bytes: int) -> GateStop | None:
     """C7: the arguments fit the declared schema and the size bound (UTF-8 bytes of the raw text)."""
     large = check_size(call, argument_bytes=argument_bytes)
     if large is not None:
         return large
-    errors = sorted(Draft202012Validator(spec.parameters).iter_errors(call.arguments), key=lambda e: list(e.path))
+    errors = sorted(_validator(spec).iter_errors(call.arguments), key=lambda e: list(e.path))
     if not errors:
         return None
     first = errors[0]

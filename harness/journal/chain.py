@@ -46,6 +46,8 @@ def _digest(previous: str, payload: Payload) -> str:
 class Journal:
     """Append-only. ``state`` is always the fold of ``records``; nothing else is remembered.
 
+    Where nobody keeps or observes records, their chain is made when it is asked for.
+
     An episode that was interrupted is gone on with by running it again from its start with its ``stored`` records: as
     long as some are ahead, ``append`` takes the next of them instead of writing one, and refuses any other payload.
     What was done outside is not done again then, for ``ahead`` tells what came of it.
@@ -64,6 +66,7 @@ class Journal:
         stored: Sequence[Record] = (),
         keep: Callable[[Record], None] | None = None,
     ) -> None:
+        self._payloads: list[Payload] = []
         self._records: list[Record] = []
         self._state = EpisodeState()
         self._observers = list(observers)
@@ -77,7 +80,13 @@ class Journal:
     @property
     def records(self) -> tuple[Record, ...]:
         """All records so far, oldest first."""
+        self._chain()
         return tuple(self._records)
+
+    @property
+    def payloads(self) -> tuple[Payload, ...]:
+        """What all records so far say, oldest first."""
+        return tuple(self._payloads)
 
     @property
     def state(self) -> EpisodeState:
@@ -115,29 +124,29 @@ class Journal:
         """
         stop = takewhile(lambda record: isinstance(record.payload, _OF_A_STOP), self._stored)
         found = next((record for record in stop if _decides(record.payload, operation)), None)
-        while found is not None and self._records[-1] is not found:
-            self._take(self._stored.popleft())
+        while found is not None and self.records[-1] is not found:
+            self._take_stored(self._stored.popleft())
             self._took_last = True
         return found.payload if found is not None and isinstance(found.payload, Decided) else None
 
     def decision_on(self, operation: str) -> Decided | None:
         """What was decided, once and for all, since the operation was last found unknown; None where nothing was."""
         decided: Decided | None = None
-        for payload in (record.payload for record in (*self._records, *self._stored)):
+        for payload in (*self._payloads, *(record.payload for record in self._stored)):
             if isinstance(payload, OpUnknown | OpNotSent) and payload.operation == operation:
                 decided = None
             elif isinstance(payload, Decided) and _decides(payload, operation):
                 decided = payload
         return decided
 
-    def append_beside(self, payload: Payload) -> Record:
+    def append_beside(self, payload: Payload) -> None:
         """Add one record from outside of the loop, after all that are stored."""
         while self._stored:
-            self._take(self._stored.popleft())
-        return self._write(payload)
+            self._take_stored(self._stored.popleft())
+        self._write(payload)
 
-    def append(self, payload: Payload) -> Record:
-        """Add one record; returns it with its place in the chain.
+    def append(self, payload: Payload) -> None:
+        """Add one record.
 
         Raises OpeningRefusedError (``journal_integrity_mismatch``) where the stored record says something else.
         """
@@ -147,13 +156,13 @@ class Journal:
             if record.payload != payload:
                 problem = f"record {record.seq} is not what the episode does now"
                 raise OpeningRefusedError("journal_integrity_mismatch", problem)
-            self._take(record)
+            self._take_stored(record)
             self._took_last = True
-            return record
+            return
         if self._is_resumed:
             self._is_resumed = False
             self._write(Resumed(credited_s=self.credit_s))
-        return self._write(payload)
+        self._write(payload)
 
     def close(self, outcome: Outcome) -> Outcome:
         """The end, once: returns the outcome that counts, which is the first that was recorded.
@@ -176,30 +185,42 @@ class Journal:
         if self.ahead is not None or self._state.waiting != outcome:
             self.append(Suspended(outcome=outcome))
 
-    def _write(self, payload: Payload) -> Record:
-        previous = self._records[-1].digest if self._records else START
-        record = Record(
-            seq=len(self._records) + 1,
-            payload=payload,
-            previous=previous,
-            digest=_digest(previous, payload),
-        )
-        if self._keep is not None:
-            self._keep(record)
-        self._take(record)
+    def _write(self, payload: Payload) -> None:
+        if self._keep is None and not self._observers:
+            self._take(payload)
+        else:
+            self._chain()
+            record = self._following(payload)
+            if self._keep is not None:
+                self._keep(record)
+            self._records.append(record)
+            self._take(payload)
+            self._show(record)
         self._took_last = False
-        self._show(record)
-        return record
+
+    def _chain(self) -> None:
+        """Make the records that nobody needed so far."""
+        for payload in self._payloads[len(self._records) :]:
+            self._records.append(self._following(payload))
+
+    def _following(self, payload: Payload) -> Record:
+        """The record of ``payload`` behind those that were made so far."""
+        previous = self._records[-1].digest if self._records else START
+        return Record(seq=len(self._records) + 1, payload=payload, previous=previous, digest=_digest(previous, payload))
 
     def _pass_over(self, payload: Payload | None) -> None:
         while self._stored and isinstance(self._stored[0].payload, FROM_OUTSIDE):
             if self._stored[0].payload == payload:
                 return
-            self._take(self._stored.popleft())
+            self._take_stored(self._stored.popleft())
 
-    def _take(self, record: Record) -> None:
+    def _take_stored(self, record: Record) -> None:
         self._records.append(record)
-        self._state = apply(self._state, record.payload)
+        self._take(record.payload)
+
+    def _take(self, payload: Payload) -> None:
+        self._payloads.append(payload)
+        self._state = apply(self._state, payload)
 
     def _show(self, record: Record) -> None:
         for observer in tuple(self._observers):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import assert_never
 
 from harness.journal.state import EpisodeState, Operation, StepState
+from harness.journal.state import changed as replace
 from harness.schema.record import (
     ANSWER,
     Acknowledged,

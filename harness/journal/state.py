@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from harness.schema.base import Digest
 from harness.schema.command import CommandShape
@@ -13,10 +13,10 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import Opened, Purpose, TurnCommitted, UsageRow
 from harness.schema.tool import ResultCode
 
-__all__ = ["EpisodeState", "Operation", "StepState"]
+__all__ = ["EpisodeState", "Operation", "StepState", "changed"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """One external action and how far it got."""
 
@@ -28,7 +28,7 @@ class Operation:
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepState:
     """One declared call: how it was classified, and its one result (None while it has none)."""
 
@@ -48,7 +48,7 @@ class StepState:
     spilled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EpisodeState:
     """The fold of an episode's records.
 
@@ -119,3 +119,18 @@ def _tokens(usage: Usage | None, *, uncached: bool) -> int | None:
         return None
     other = usage.cache_read_tokens if uncached else usage.output_tokens
     return None if other is None else usage.input_tokens + (-other if uncached else other)
+
+
+_Value = TypeVar("_Value", EpisodeState, Operation, StepState)
+
+
+def changed(value: _Value, **fields: object) -> _Value:
+    """The same value with other ``fields``, as ``dataclasses.replace`` makes it; ``value`` stays as it is.
+
+    An episode's state is changed at every record, and most of it stays: the fields are taken over as a whole and not
+    one by one.
+    """
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(fields)
+    return made

@@ -20,9 +20,12 @@ def canonical(receipt: Receipt) -> str:
     return json.dumps(receipt.model_dump(mode="json"), sort_keys=True, indent=2, allow_nan=False) + "\n"
 
 
+_LINE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def line(receipt: Receipt) -> str:
     """The receipt as one JSON line of ``receipts.jsonl``, without its newline."""
-    return json.dumps(receipt.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _LINE.encode(receipt.model_dump(mode="json"))
 
 
 def digest(receipt: Receipt) -> Digest:

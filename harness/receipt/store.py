@@ -13,41 +13,31 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import NamedTuple, Self, get_args
+from typing import Self, get_args
 
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.kept import BETWEEN, Kept
 from harness.receipt.locking import sole
+from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
-from harness.schema.base import Digest, digest_bytes, digest_text
+from harness.schema.base import Digest
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
-__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "manifest_text", "sealed", "write_report"]
+__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
 
 MANIFEST = "manifest.json"
 RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
 #: Finished episodes of a run that has not ended; not there afterwards.
 PART = "episodes.part.jsonl"
-
-
-class _Kept(NamedTuple):
-    """Where an episode's receipt and log lie in the part file, in bytes, and what the manifest needs of it."""
-
-    receipt_at: int
-    receipt_size: int
-    log_at: int
-    log_size: int
-    key: str
-    digest: Digest
-    verdict: Verdict
 
 
 class RunStore:
@@ -74,13 +64,13 @@ class RunStore:
         """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
-        self._kept: dict[tuple[int, int], _Kept] = {}
+        self._kept: dict[tuple[int, int], Kept] = {}
         self._size = 0
         self._private: list[Path] = []
         self._is_new = finished is None
         self._part = self._folder = -1
-        text = manifest_text(manifest)
-        guard.check(text, MANIFEST)
+        for _ in guarded(manifest_pieces(manifest, ()), guard, MANIFEST):
+            pass  # nothing is made for a manifest that may not be written
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
         ]  # a name that is too long is told by whoever makes it
@@ -91,7 +81,7 @@ class RunStore:
             if aside is not None:
                 aside()
             self._part = self._begin() if finished is None else self._go_on(finished)
-            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+            self._write_manifest(manifest, ())
         except BaseException:
             self.close()
             if finished is None:
@@ -130,7 +120,7 @@ class RunStore:
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
         receipt, log = line(result.receipt), json.dumps(result.log.model_dump(mode="json"), separators=(",", ":"))
         head = f'{{"position":{position},"receipt":'
-        data = f'{head}{receipt},"log":{log}}}\n'.encode("ascii")
+        data = f"{head}{receipt}{BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)
         with self._lock:
             place = (position, result.receipt.attempt)
@@ -138,13 +128,9 @@ class RunStore:
                 raise HarnessError(f"place {position}, attempt {result.receipt.attempt}, is already kept")
             at = self._size
             self._append(data)
-            log_at = at + len(head) + len(receipt) + len(',"log":')
-            self._kept[place] = _Kept(
-                *(at + len(head), len(receipt), log_at, len(log)),
-                *(result.receipt.key, digest_text(receipt), result.receipt.verdict),
-            )
+            self._kept[place] = Kept.of(at + len(head), receipt, log, result)
 
-    def finish(self, finished_at: str) -> Manifest:
+    def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
 
         The state is complete if every place of the plan has a receipt, else interrupted. A place that was tried
@@ -153,32 +139,36 @@ class RunStore:
         with self._lock:
             order = [self._kept[place] for place in sorted(self._kept)]
             last = {position: self._kept[position, attempt].verdict for position, attempt in sorted(self._kept)}
-            links: list[ReceiptLink] = []
-            for kept in order:
-                links.append(link(links[-1] if links else None, kept.key, kept.digest))
             manifest = self._manifest.model_copy(
                 update={
                     "log": self._log_digest(order),
                     "finished_at": finished_at,
                     "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
-                    "receipts": tuple(links),
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )
-            manifest = sealed(manifest)
-            text = manifest_text(manifest)
-            self._guard.check(text, MANIFEST)
+            manifest = manifest.model_copy(update={"seal": seal_of(manifest, self._links(order))})
             _replace(
                 self.folder / RECEIPTS,
-                (self._read(kept.receipt_at, kept.receipt_size) for kept in order),
+                (self._read(*kept.receipt) for kept in order),
                 sync=self._sync,
             )
-            _replace(self.folder / LOG, (self._read(kept.log_at, kept.log_size) for kept in order), sync=self._sync)
-            _replace(self.folder / MANIFEST, iter((text,)), sync=self._sync)
+            _replace(self.folder / LOG, (self._read(*kept.log) for kept in order), sync=self._sync)
+            self._write_manifest(manifest, self._links(order))
             # kept until the manifest stands: before, it is what a reader goes by
             with suppress(OSError):
                 (self.folder / PART).unlink()
-            return manifest
+
+    def _write_manifest(self, manifest: Manifest, links: Iterable[ReceiptLink]) -> None:
+        pieces = guarded(manifest_pieces(manifest, links), self._guard, MANIFEST)
+        _replace(self.folder / MANIFEST, pieces, sync=self._sync)
+
+    def _links(self, order: Iterable[Kept]) -> Iterator[ReceiptLink]:
+        """The chain, a link at a time."""
+        last: ReceiptLink | None = None
+        for kept in order:
+            last = link(last, kept.key, kept.digest)
+            yield last
 
     def discard(self) -> bool:
         """Take a run back that kept no episode: its files go, and the folders that were made for it.
@@ -224,10 +214,10 @@ class RunStore:
     def _read(self, at: int, size: int) -> bytes:
         return os.pread(self._part, size, at) + b"\n"
 
-    def _log_digest(self, order: Sequence[_Kept]) -> Digest:
+    def _log_digest(self, order: Sequence[Kept]) -> Digest:
         seen = sha256()
         for kept in order:
-            seen.update(self._read(kept.log_at, kept.log_size))
+            seen.update(self._read(*kept.log))
         return f"sha256:{seen.hexdigest()}"
 
     def _append(self, data: bytes) -> None:
@@ -275,21 +265,12 @@ def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool) -> None:
         beside.replace(path)
         if sync:
             _sync_folder(path.parent)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        raise _cannot_write(path, error) from error
-
-
-def sealed(manifest: Manifest) -> Manifest:
-    """The manifest with its seal."""
-    bare = manifest.model_copy(update={"seal": None})
-    return bare.model_copy(update={"seal": digest_bytes(manifest_text(bare))})
-
-
-def manifest_text(manifest: Manifest) -> bytes:
-    """The bytes of ``manifest.json``."""
-    return (json.dumps(manifest.model_dump(mode="json"), indent=2, sort_keys=True) + "\n").encode("ascii")
+        if isinstance(error, OSError):
+            raise _cannot_write(path, error) from error
+        raise
 
 
 def _claim(folder: Path) -> None:

@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from harness.documents import DocumentError, open_file, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
+from harness.receipt.manifest_text import manifest_text, sealed
 from harness.receipt.reading import LINE_MAX, MANIFEST_MAX, read_run
-from harness.receipt.store import LOG, MANIFEST, RECEIPTS, manifest_text, sealed
+from harness.receipt.store import LOG, MANIFEST, RECEIPTS
 from harness.schema.base import digest_bytes
 from harness.schema.run import Manifest, ReceiptLink
 

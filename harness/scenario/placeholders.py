@@ -14,6 +14,7 @@ from harness.scenario.locating import line_in_file
 from harness.scenario.problem import KeyPath, Problem, dotted
 from harness.scenario.schema_errors import schema_problems
 from harness.schema.base import JsonValue
+from harness.schema.remembering import remembered
 from harness.schema.scenario import Scenario
 
 __all__ = [
@@ -63,10 +64,12 @@ def substitute(text: str, lookup: Callable[[str], str | None]) -> str:
     return "".join((*parts, room.replace(text[done:], lookup)))
 
 
+@remembered(64)
 def static_values(scenario: Scenario) -> dict[str, str]:
     """The declared static values with each other in place; names of roots and of the turn stay in braces.
 
-    Raises ScenarioError where values lead in a circle, or where one is longer than ``VALUE_MAX``.
+    The result is shared: not to be changed. Raises ScenarioError where values lead in a circle, or where one is longer
+    than ``VALUE_MAX``.
     """
     cycle = find_cycle(scenario.values)
     if cycle:
@@ -112,9 +115,11 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
     room = _Room()
     known = {name: room.replace(text, values.get) for name, text in static_values(scenario).items()}
     known.update(values)
-    whole: JsonValue = scenario.model_dump(mode="json", exclude_unset=True)
+    whole = _plain(scenario)
     try:
         data = _everywhere(whole, known, room, ())
+        if data == whole:
+            return scenario
         return Scenario.model_validate_json(json.dumps(data))
     except _TooLongError as error:
         problem = Problem(error.path, "too long once values are put in", f"at most {BOUND_MAX} characters in all")
@@ -125,6 +130,13 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
     raise ScenarioError(
         source or scenario.id, problem.text, line=line, key=dotted(problem.path), allowed=problem.allowed
     )
+
+
+@remembered(64)
+def _plain(scenario: Scenario) -> JsonValue:
+    """What the scenario's file says; not to be changed."""
+    plain: JsonValue = scenario.model_dump(mode="json", exclude_unset=True)
+    return plain
 
 
 class _TooLongError(ScriptError):
@@ -144,6 +156,8 @@ class _Room:
     def replace(self, text: str, lookup: Callable[[str], str | None]) -> str:
         """The text with every known name replaced. Raises _TooLongError where no room is left."""
         self._take(len(text))
+        if "{" not in text:
+            return text
 
         def known(match: re.Match[str]) -> str:
             value = lookup(match[1])

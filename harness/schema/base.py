@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from hashlib import sha256
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-__all__ = ["Digest", "Frozen", "JsonValue", "canonical_json", "digest_bytes", "digest_json", "digest_text"]
+__all__ = ["Digest", "Frozen", "JsonValue", "Numerous", "canonical_json", "digest_bytes", "digest_json", "digest_text"]
 
 #: ``sha256:`` and 64 lower-case hexadecimal digits.
 Digest = str
@@ -27,9 +28,28 @@ class Frozen(BaseModel):
     )
 
 
+class Numerous(Frozen):
+    """A value of which a run holds as many as it has episodes: all its fields count as given.
+
+    Which of them were is otherwise remembered by a set for each object, which is larger than the rest of it.
+    """
+
+    def model_post_init(self, _: object, /) -> None:
+        """One set for all objects of the class."""
+        object.__setattr__(self, "__pydantic_fields_set__", _given(type(self)))
+
+
+@cache
+def _given(kind: type[BaseModel]) -> set[str]:
+    return set(kind.model_fields)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(value: JsonValue) -> str:
     """One text for one value: sorted keys, no spaces, no escapes beyond JSON's own."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest_bytes(data: bytes) -> Digest:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Numerous
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -57,7 +57,7 @@ class EpisodeOptions(Frozen):
     plane_time: str | None = None
 
 
-class EpisodeJob(Frozen):
+class EpisodeJob(Numerous):
     """One scenario, one actor, one trial, one attempt; picklable."""
 
     loaded: LoadedScenario
@@ -176,7 +176,7 @@ class ActorPrice(Frozen):
     price: Price | None
 
 
-class PlannedEpisode(Frozen):
+class PlannedEpisode(Numerous):
     """A place in the plan; ``provenance`` is that of the recording that is played there."""
 
     scenario: ScenarioId
@@ -186,7 +186,7 @@ class PlannedEpisode(Frozen):
     provenance: Provenance | None = None
 
 
-class ReceiptLink(Frozen):
+class ReceiptLink(Numerous):
     """A receipt in plan order. ``chain`` is the digest of the previous chain value and this digest."""
 
     key: str

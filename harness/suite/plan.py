@@ -34,6 +34,7 @@ def plan(
     asked = sum(trials if actor.trial is None else 1 for actors in actors_by_scenario.values() for actor in actors)
     if asked > EPISODES_MAX:
         raise UsageError(f"{asked} episodes are too many for one run; allowed: at most {EPISODES_MAX}")
+    shared = options or EpisodeOptions()
     jobs: list[EpisodeJob] = []
     for one in sorted(loaded, key=lambda item: item.scenario.id):
         actors = actors_by_scenario[one.scenario.id]
@@ -44,7 +45,7 @@ def plan(
                 actor=actor,
                 plane=planes[one.scenario.plane],
                 trial=trial,
-                options=options or EpisodeOptions(),
+                options=shared,
             )
             for actor in actors
             for trial in (range(1, trials + 1) if actor.trial is None else (actor.trial,))

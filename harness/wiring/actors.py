@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Protocol
 
 from harness import catalog, config, scenario
@@ -158,11 +159,17 @@ class Transports:
             transport.close()
 
 
+@cache
+def _script_codec() -> Provider:
+    """One for all episodes, which remembers what bytes of a script come to."""
+    codec: Provider = catalog.module("providers", SCRIPT_CODEC).build()
+    return codec
+
+
 def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transport: Transport | None = None) -> Actor:
     """The live object for one episode, over ``transport`` where one is given. Raises MissingKeyError."""
     if spec.script is not None:
-        provider: Provider = catalog.module("providers", SCRIPT_CODEC).build()
-        scripted: Actor = catalog.module("actors", "scripted").build(spec, provider)
+        scripted: Actor = catalog.module("actors", "scripted").build(spec, _script_codec())
         return scripted
     preset = config.resolve(spec.identity.provider or "")
     codec = catalog.module("providers", preset.codec)

@@ -38,14 +38,19 @@ def plane_identity(place: Settings, ref: str) -> PlaneIdentity:
 
 
 def opener(
-    place: Settings, ref: str, executor_for: Callable[[InstalledPlane, Workspace], Executor]
+    place: Settings,
+    ref: str,
+    executor_for: Callable[[InstalledPlane, Workspace], Executor],
+    find: Callable[[str], InstalledPlane],
 ) -> Callable[[Workspace], ControlPlane]:
     """Opens the plane of a reference on a workspace, with an environment and an empty home of its own.
+
+    ``find`` gives what is installed for a reference.
 
     Raises CatalogError, ProvisionError, PlaneMissingError where there is no such plane here.
     """
     own = built_in(ref)
-    return _from_installation(place, installed_plane(place, ref), executor_for) if own is None else _in_process(own)
+    return _from_installation(place, find(ref), executor_for) if own is None else _in_process(own)
 
 
 def _in_process(module: ModuleType) -> Callable[[Workspace], ControlPlane]:

@@ -28,7 +28,7 @@ from harness.wiring.actors import Transports, open_actor
 from harness.wiring.built_in import plane_operations
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
-from harness.wiring.planes import opener
+from harness.wiring.planes import installed_plane, opener
 from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.wiring.replayed import ReplayedActor
@@ -86,6 +86,7 @@ class Session:
         self._lock = threading.Lock()
         self._stack = ExitStack()
         self._executors: dict[tuple[str, ...], Stoppable] = {}
+        self._planes: dict[str, InstalledPlane] = {}
         self._transports = Transports(place)
         self._stack.callback(self._transports.close)
         self._turn = itertools.count(1).__next__
@@ -172,7 +173,7 @@ class Session:
         def executor_for(plane: InstalledPlane, workspace: Workspace) -> Executor:
             return self._executor_for(job, plane, workspace, shadow or Shadow())
 
-        opened = opener(self._place, job.plane.ref, executor_for)
+        opened = opener(self._place, job.plane.ref, executor_for, self._plane)
         if job.loaded.scenario.workspace.git and which("git", path=self._place.search_path) is None:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
@@ -200,6 +201,13 @@ class Session:
             shutdown=self._shutdown.is_set,
             late_row=self._late_row,
         )
+
+    def _plane(self, ref: str) -> InstalledPlane:
+        """What is installed; looked at once, for that every file of it is there takes longer than many an episode."""
+        found = self._planes.get(ref)
+        if found is None:
+            found = self._planes[ref] = installed_plane(self._place, ref)
+        return found
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
         """The actor, and who looks on: a recording that it replays, or one that is made of it."""

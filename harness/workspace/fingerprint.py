@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Generic, Literal, TypeVar
 
 from harness.errors import MachineError
 from harness.schema.base import Digest, JsonValue, canonical_json, digest_bytes, digest_text
@@ -28,26 +29,28 @@ _HIDE_MAX = 16 << 20
 Hide = Callable[[str], str]
 #: What a file says, by its path; for files that may say the same with other bytes.
 Meanings = Mapping[Path, Callable[[], JsonValue]]
-_Listing = list[os.DirEntry[bytes]]
+_Found = TypeVar("_Found")
+#: Names as they stand in paths, and the entries' own paths.
+_Listing = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A file's digest and what told that it was this file in this state."""
+class _Seen(Generic[_Found]):
+    """What a file or a directory held, and what told that it was this one in this state."""
 
     identity: tuple[int, ...]
-    digest: Digest
+    held: _Found
 
 
 class Fingerprinter:
     """Takes the same workspace's state again and again, reading only what may have changed.
 
-    A file is not read again while its device, inode, size, modification time and change time stand still. Whoever
-    writes a file can set its modification time back, but never the change time (ctime): the kernel sets it at each
-    write, rename and change of attributes. It has the kernel's tick for grain, so two writes within one tick look
-    alike. Therefore the root's own attributes are set to what they are before anything is read, which stamps it with
-    the present tick; only files whose change time lies before that stamp are remembered: a later write to one of
-    them gets a later change time.
+    A file is not read again, and a directory not listed again, while its device, inode, size, modification time and
+    change time stand still. Whoever writes a file can set its modification time back, but never the change time
+    (ctime): the kernel sets it at each write, rename and change of attributes. It has the kernel's tick for grain,
+    so two writes within one tick look alike. Therefore the root's own attributes are set to what they are before
+    anything is read, which stamps it with the present tick; only what has a change time before that stamp is
+    remembered: a later write to a file, and a later change of what a directory lists, gets a later change time.
 
     ``hide`` is applied to texts before they are hashed, so that digests do not depend on where the workspace lies.
     ``meanings`` are taken instead of the bytes of their files, while these are files.
@@ -56,7 +59,10 @@ class Fingerprinter:
     def __init__(self, hide: Hide | None = None, meanings: Meanings | None = None) -> None:
         self._hide = hide
         self._meanings = {os.fsencode(path): say for path, say in (meanings or {}).items()}
-        self._seen: dict[bytes, _Seen] = {}
+        self._files: dict[bytes, _Seen[Digest]] = {}
+        self._folders: dict[bytes, _Seen[_Listing]] = {}
+        self._entries: dict[str, Entry] = {}
+        self._last: StateDigest | None = None
 
     def take(self, root: Path, *, exclude: Collection[str] = ()) -> StateDigest:
         r"""The state of everything below ``root``, ``exclude`` (paths relative to it, with all below) left out.
@@ -70,42 +76,70 @@ class Fingerprinter:
         present = _stamp(top)
         left_out = {_escaped(os.fsencode(path)) for path in exclude}
         entries: list[Entry] = []
-        waiting = [("", _listed(top))]
+        waiting = [("", self._listed(top, None, present))]
         while waiting:
             prefix, items = waiting.pop()
-            for item in items or ():
-                path = prefix + _escaped(item.name)
+            for name, at in items or ():
+                path = prefix + name
                 if path in left_out:
                     continue
                 try:
-                    entry, inner = self._entry(item, path, present)
+                    entry, inner = self._entry(at, path, present)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
                     _wanting(error)
                     entry, inner = Entry(path=path, type="other", mode=0), None
                 entries.append(entry)
-                waiting.append((path + "/", inner))
-        return _state(entries)
+                if inner:
+                    waiting.append((path + "/", inner))
+        entries.sort(key=_by_path)
+        if self._last is None or self._last.entries != tuple(entries):
+            self._last = _state(entries)
+        return self._last
 
-    def _entry(self, item: os.DirEntry[bytes], path: str, present: int | None) -> tuple[Entry, _Listing | None]:
+    def _entry(self, at: bytes, path: str, present: int | None) -> tuple[Entry, _Listing | None]:
         """One entry, and what lies in it where it is a directory that can be listed."""
-        found = item.stat(follow_symlinks=False)
-        if stat.S_ISLNK(found.st_mode):
-            target = self._hidden(os.readlink(item.path))  # noqa: PTH115  (bytes)
-            return Entry(path=path, type="link", mode=0o777, digest=digest_bytes(target)), None
+        found = os.lstat(at)
+        kind = stat.S_IFMT(found.st_mode)
+        if kind == stat.S_IFLNK:
+            target = self._hidden(os.readlink(at))  # noqa: PTH115  (bytes)
+            return self._made(path, "link", 0o777, digest_bytes(target)), None
         mode = stat.S_IMODE(found.st_mode)
-        if stat.S_ISDIR(found.st_mode):
-            inner = _listed(item.path)
-            return Entry(path=path, type="other" if inner is None else "directory", mode=mode), inner
-        digest = self._file(item.path, present) if stat.S_ISREG(found.st_mode) else None
-        return Entry(path=path, type="other" if digest is None else "file", mode=mode, digest=digest), None
+        if kind == stat.S_IFDIR:
+            inner = self._listed(at, found, present)
+            return self._made(path, "other" if inner is None else "directory", mode, None), inner
+        digest = self._file(at, found, present) if kind == stat.S_IFREG else None
+        return self._made(path, "other" if digest is None else "file", mode, digest), None
 
-    def _file(self, path: bytes, present: int | None) -> Digest | None:
+    def _made(
+        self, path: str, kind: Literal["file", "directory", "link", "other"], mode: int, digest: Digest | None
+    ) -> Entry:
+        """The entry of the last time where it is still the same."""
+        last = self._entries.get(path)
+        if last is None or (last.type, last.mode, last.digest) != (kind, mode, digest):
+            last = self._entries[path] = Entry(path=path, type=kind, mode=mode, digest=digest)
+        return last
+
+    def _listed(self, folder: bytes, found: os.stat_result | None, present: int | None) -> _Listing | None:
+        """What a directory lists, None where it cannot be listed; ``found`` was asked before."""
+        known = self._folders.get(folder)
+        if known is not None and found is not None and known.identity == _identity(found):
+            return known.held
+        try:
+            listing = tuple((_escaped(name), folder + b"/" + name) for name in os.listdir(folder))  # noqa: PTH208
+        except OSError as error:
+            _wanting(error)
+            return None
+        if present is not None and found is not None and found.st_ctime_ns < present:
+            self._folders[folder] = _Seen(_identity(found), listing)
+        return listing
+
+    def _file(self, path: bytes, known_as: os.stat_result, present: int | None) -> Digest | None:
         """The digest of a file, None where it cannot be read."""
-        known = self._seen.get(path)
-        if known is not None and known.identity == _identity(os.lstat(path)):
-            return known.digest
+        known = self._files.get(path)
+        if known is not None and known.identity == _identity(known_as):
+            return known.held
         try:
             descriptor = os.open(path, _READ)
         except FileNotFoundError:
@@ -127,7 +161,7 @@ class Fingerprinter:
                     content.update(chunk)
                 digest = f"sha256:{content.hexdigest()}"
         if present is not None and found.st_ctime_ns < present:
-            self._seen[path] = _Seen(_identity(found), digest)
+            self._files[path] = _Seen(_identity(found), digest)
         return digest
 
     def _hidden(self, data: bytes) -> bytes:
@@ -158,8 +192,11 @@ def diff(before: StateDigest, after: StateDigest) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+def _by_path(entry: Entry) -> str:
+    return entry.path
+
+
 def _state(entries: list[Entry]) -> StateDigest:
-    entries.sort(key=lambda entry: entry.path)
     rows = canonical_json([[entry.path, entry.type, entry.mode, entry.digest] for entry in entries])
     return StateDigest(entries=tuple(entries), digest=digest_text(rows))
 
@@ -170,15 +207,6 @@ def _stamp(top: bytes) -> int | None:
         os.chmod(top, stat.S_IMODE(os.lstat(top).st_mode))  # noqa: PTH101  (bytes)
         return os.lstat(top).st_ctime_ns
     except OSError:
-        return None
-
-
-def _listed(folder: bytes) -> _Listing | None:
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except OSError as error:
-        _wanting(error)
         return None
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -36,14 +37,13 @@ class Placeholders:
     def __init__(self, workspace: Workspace) -> None:
         names = {path.name: f"{{{name}_root}}" for name, path in workspace.roots.items()}
         names[PROCESS_HOME] = f"{{{PROCESS_HOME}_root}}"
+        self._workspace = workspace
         self._mark = workspace.root.name
         self._names = names
         self._paths = {placeholder: str(workspace.root / folder) for folder, placeholder in names.items()}
         self._paths[_WHOLE] = str(workspace.root)
-        bases = _longest_first(_spellings(workspace.root) | _spellings(workspace.given))
-        self._path = re.compile(rf"(?:{bases})(?:\\?/({_longest_first(names)}){_ENDS})?")
-        words = _longest_first([placeholder[1:-1] for placeholder in self._paths])
-        self._name = re.compile(rf"{{(=*)({words})}}")
+        self._inside = _inside(tuple(names))
+        self._name = _placeholder(tuple(self._paths))
 
     def hide(self, text: str) -> str:
         """The text with every path of the workspace replaced by its placeholder.
@@ -55,7 +55,29 @@ class Placeholders:
             text = self._name.sub(r"{=\1\2}", text)
         if self._mark not in text:
             return text
-        return self._path.sub(lambda match: self._names.get(match[1], _WHOLE), text)
+        parts, done = [], 0
+        for start, end, name in self._found(text):
+            parts += [text[done:start], name]
+            done = end
+        return "".join((*parts, text[done:]))
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Every path of the workspace: start, end, and its placeholder; in order."""
+        done = at = 0
+        while (mark := text.find(self._mark, at)) >= 0:
+            at = mark + len(self._mark)
+            start = next((at - len(base) for base in self._bases if text.endswith(base, done, at)), None)
+            if start is None:
+                continue
+            inner = self._inside.match(text, at)
+            done = at = at if inner is None else inner.end()
+            yield start, done, _WHOLE if inner is None else self._names[inner[1]]
+
+    @cached_property
+    def _bases(self) -> tuple[str, ...]:
+        """How the workspace's own path is spelled, longest first; each spelling ends with its name."""
+        spelled = _spellings(self._workspace.root) | _spellings(self._workspace.given)
+        return tuple(sorted(spelled, key=len, reverse=True))
 
     def spans(self, text: str) -> tuple[tuple[int, int, int], ...]:
         """What ``hide`` would replace: start, end, and the length of what would stand there; in order."""
@@ -63,8 +85,7 @@ class Placeholders:
         if "_root}" in text:
             found += [(match.start(), match.end(), len(match[0]) + 1) for match in self._name.finditer(text)]
         if self._mark in text:
-            paths = self._path.finditer(text)
-            found += [(match.start(), match.end(), len(self._names.get(match[1], _WHOLE))) for match in paths]
+            found += [(start, end, len(name)) for start, end, name in self._found(text)]
         return tuple(sorted(found))
 
     def show(self, text: str) -> str:
@@ -97,6 +118,18 @@ def _spellings(path: Path) -> set[str]:
 
 def _in_json(texts: set[str]) -> set[str]:
     return {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in texts for ascii_only in (True, False)}
+
+
+@lru_cache(maxsize=64)
+def _inside(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What of a path comes behind the workspace's own where it leads into one of its roots."""
+    return re.compile(rf"\\?/({_longest_first(names)}){_ENDS}")
+
+
+@lru_cache(maxsize=64)
+def _placeholder(placeholders: tuple[str, ...]) -> re.Pattern[str]:
+    words = _longest_first([placeholder[1:-1] for placeholder in placeholders])
+    return re.compile(rf"{{(=*)({words})}}")
 
 
 def _longest_first(texts: Collection[str]) -> str:

@@ -47,7 +47,7 @@ def test_a_changed_receipt_ends_with_1_and_is_named(harness: Harness, finished: 
 
 @pytest.mark.parametrize("state", ["running", "interrupted"])
 def test_a_run_that_did_not_end_ends_with_2(harness: Harness, finished: Path, state: str) -> None:
-    from harness.receipt.store import manifest_text, sealed
+    from harness.receipt.manifest_text import manifest_text, sealed
     from harness.schema.run import Manifest
 
     path = finished / "manifest.json"

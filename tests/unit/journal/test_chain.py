@@ -92,8 +92,9 @@ def test_a_stored_journal_is_taken_again_and_then_written_on() -> None:
     kept: list[Record] = []
     journal = Journal(stored=records[:2], keep=kept.append)
     assert journal.ahead == records[0].payload
-    taken = [journal.append(record.payload) for record in records[:2]]
-    assert (taken, journal.took_last, kept) == (list(records[:2]), True, [])
+    for record in records[:2]:
+        journal.append(record.payload)
+    assert (journal.records, journal.took_last, kept) == (records[:2], True, [])
     journal.append(records[2].payload)
     assert [record.payload for record in kept] == [Resumed(credited_s=0.0), records[2].payload]
     assert not journal.took_last
@@ -155,3 +156,24 @@ def test_an_episode_with_an_unfinished_operation_is_not_completed_and_a_failed_o
     journal.close(Outcome(status="failed", reason="storage_error"))
     assert [record.payload.kind for record in journal.records[2:]] == ["op_unknown", "closed"]
     assert journal.state.operations["turn-1/main"].status == "unknown"
+
+
+def test_records_that_nobody_needed_are_chained_when_they_are_asked_for() -> None:
+    needed: list[Record] = []
+    watched, alone = Journal(observers=(needed.append,)), Journal()
+    for journal in (watched, alone):
+        journal.append(FixtureBound(fingerprint=DIGEST))
+        journal.append(TurnOpened(turn=1))
+    assert alone.payloads == tuple(record.payload for record in needed)
+    assert alone.records == watched.records == tuple(needed)
+    alone.append(TurnOpened(turn=2))
+    assert verify(alone.records) is None
+    assert [record.seq for record in alone.records] == [1, 2, 3]
+
+
+def test_a_state_that_somebody_holds_stays_as_it_is() -> None:
+    journal = Journal()
+    journal.append(TurnOpened(turn=1))
+    before = journal.state
+    journal.append(TurnOpened(turn=2))
+    assert (before.turn, journal.state.turn) == (1, 2)

@@ -98,7 +98,8 @@ def test_one_that_was_cancelled_is_tried_again_and_both_are_kept(
     with store(tmp_path / "run", manifest, left.finished) as run:
         run.add(0, again.model_copy(update={"receipt": again.receipt.model_copy(update={"attempt": 2})}))
         run.add(2, make_result(2))
-        ended = run.finish(END)
+        run.finish(END)
+        ended = read_run(tmp_path / "run").manifest
     assert (ended.state, ended.verdicts["pass"], len(ended.receipts)) == ("complete", 3, 4)
     assert left_of(tmp_path / "run", jobs).jobs == ()
 

@@ -56,7 +56,8 @@ def test_receipts_lie_in_plan_order_whatever_order_they_finished_in(
     with store(tmp_path / "run", manifest) as run:
         for position in (2, 0, 1):
             run.add(position, make_result(position))
-        written = run.finish(END)
+        run.finish(END)
+        written = read_run(tmp_path / "run").manifest
     lines = (tmp_path / "run/receipts.jsonl").read_text().splitlines()
     assert [json.loads(row)["scenario"] for row in lines] == ["demo/first", "demo/second", "demo/third"]
     assert lines[0] == line(make_result(0).receipt)
@@ -103,7 +104,8 @@ def test_a_finished_run_reads_back_as_it_was(tmp_path: Path, manifest: Manifest,
     with RunStore(tmp_path / "run", manifest, SecretGuard()) as run:
         for position in (1, 2, 0):
             run.add(position, results[position])
-        written = run.finish(END)
+        run.finish(END)
+        written = read_run(tmp_path / "run").manifest
     view = read_run(tmp_path / "run")
     assert view.manifest == written
     assert view.manifest.state == "complete"
@@ -159,7 +161,8 @@ def test_two_runs_that_finished_in_another_order_have_the_same_bytes(
 def test_a_run_with_places_left_is_interrupted(tmp_path: Path, manifest: Manifest, make_result: MakeResult) -> None:
     with store(tmp_path / "run", manifest) as run:
         run.add(1, make_result(1))
-        assert run.finish(END).state == "interrupted"
+        run.finish(END)
+        assert read_run(tmp_path / "run").manifest.state == "interrupted"
     assert [receipt.scenario for receipt in read_run(tmp_path / "run").receipts] == ["demo/second"]
 
 
@@ -169,7 +172,8 @@ def test_a_place_tried_twice_keeps_both_receipts_and_counts_once(
     with store(tmp_path / "run", manifest) as run:
         run.add(0, told(make_result(0), "pass", 2))
         run.add(0, told(make_result(0), "not_judged", 1))
-        written = run.finish(END)
+        run.finish(END)
+        written = read_run(tmp_path / "run").manifest
     assert [receipt.attempt for receipt in read_run(tmp_path / "run").receipts] == [1, 2]
     assert written.verdicts["pass"] == 1
     assert written.verdicts["not_judged"] == 0
@@ -367,7 +371,8 @@ def test_episodes_that_finish_at_once_in_several_threads_are_all_kept(
     with RunStore(tmp_path / "run", manifest, SecretGuard()) as run:
         with ThreadPoolExecutor(3) as pool:
             list(pool.map(lambda position: run.add(position, make_result(position)), range(3)))
-        assert run.finish(END).state == "complete"
+        run.finish(END)
+        assert read_run(tmp_path / "run").manifest.state == "complete"
     assert len(read_run(tmp_path / "run").receipts) == 3
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.errors import StoreError
 from harness.receipt import RunStore, verify_run
-from harness.receipt.store import manifest_text, sealed
+from harness.receipt.manifest_text import manifest_text, sealed
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeResult, Manifest
 

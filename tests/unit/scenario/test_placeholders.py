@@ -146,3 +146,9 @@ def test_a_text_that_does_not_fit_once_bound_names_file_line_and_key(text: str, 
     assert (error.path, error.key) == (str(path), "workspace.file[0].at[0]")
     assert error.line is not None
     assert "{proof}" in path.read_text(encoding="utf-8").splitlines()[error.line - 1]
+
+
+def test_a_scenario_in_which_nothing_is_to_be_put_is_its_own_binding(whole: Scenario) -> None:
+    bound = bind(whole, VALUES)
+    assert bound != whole
+    assert bind(bound, {**VALUES, "project_root": "/elsewhere"}) is bound

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from harness import wiring
+from harness.clock import SystemClock
 from harness.errors import CatalogError, EnvironmentProblem, PlaneMissingError, ProvisionError
+from harness.provision import InstalledPlane
 from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.wiring import session as session_module
 from harness.wiring.places import Settings
+from harness.wiring.planes import installed_plane
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -55,6 +59,22 @@ def test_a_cancelled_session_ends_its_episodes_as_cancelled(place: Settings) -> 
     with wiring.Session(place) as session:
         session.cancel()
         assert session.run(job(place)).receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+@pytest.mark.plane
+def test_an_installed_plane_is_looked_at_once_a_session(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def counted(settings: Settings, ref: str) -> InstalledPlane:
+        looked.append(ref)
+        return installed_plane(settings, ref)
+
+    monkeypatch.setattr(session_module, "installed_plane", counted)
+    one = job(place)
+    with wiring.Session(place) as session:
+        for _ in range(3):
+            session.parts(one, clock=SystemClock())
+    assert looked == ["loopx==0.4.8"]
 
 
 @pytest.mark.plane

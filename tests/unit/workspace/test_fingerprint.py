@@ -94,7 +94,7 @@ def test_special_files_are_facts_and_never_opened(root: Path) -> None:
 
 
 def test_unreadable_parts_are_facts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    really_open, really_scan = os.open, os.scandir
+    really_open, really_scan = os.open, os.listdir
 
     def closed(path: bytes, flags: int) -> int:
         if path.endswith(b"project/file"):
@@ -107,7 +107,7 @@ def test_unreadable_parts_are_facts(root: Path, monkeypatch: pytest.MonkeyPatch)
         return really_scan(path)
 
     monkeypatch.setattr(os, "open", closed)
-    monkeypatch.setattr(os, "scandir", unlistable)
+    monkeypatch.setattr(os, "listdir", unlistable)
     assert types(take(root)) == {"project": "directory", "project/file": "other", "project/inner": "other"}
 
 
@@ -260,3 +260,44 @@ def test_without_the_right_to_stamp_nothing_is_remembered(root: Path, monkeypatc
     read = count_reads(monkeypatch)
     assert fingerprinter.take(root) == fingerprinter.take(root)
     assert len(read) == 4
+
+
+def test_a_directory_at_rest_is_listed_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled(root / "project" / "inner" / "file")
+    settled(root / "project")
+    fingerprinter = Fingerprinter()
+    first = fingerprinter.take(root)
+    listed: list[bytes] = []
+    really_list = os.listdir
+
+    def counted(path: bytes) -> list[bytes]:
+        listed.append(path)
+        return really_list(path)
+
+    monkeypatch.setattr(os, "listdir", counted)
+    assert fingerprinter.take(root) is first
+    assert listed == [os.fsencode(root)]  # whose attributes are set at each look
+
+
+def test_names_that_come_and_go_faster_than_the_clocks_tick_are_all_seen(root: Path) -> None:
+    folder = root / "project" / "inner"
+    fingerprinter = Fingerprinter()
+    for number in range(150):
+        (folder / f"{number}").touch()
+        assert f"project/inner/{number}" in types(fingerprinter.take(root))
+        (folder / f"{number}").unlink()
+        assert f"project/inner/{number}" not in types(fingerprinter.take(root))
+
+
+def test_a_directory_in_the_place_of_another_is_listed(root: Path) -> None:
+    other = root / "other"
+    other.mkdir()
+    (other / "new").touch()
+    found = (root / "project" / "inner").stat()
+    settled(other / "new")
+    fingerprinter = Fingerprinter()
+    fingerprinter.take(root)
+    (root / "project" / "inner").rename(root / "gone")
+    other.rename(root / "project" / "inner")
+    os.utime(root / "project" / "inner", ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert {"project/inner/new", "gone/file"} <= types(fingerprinter.take(root)).keys()

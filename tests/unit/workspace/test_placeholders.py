@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -127,6 +129,26 @@ def test_names_become_resolved_paths(workspace: Workspace) -> None:
     assert Placeholders(workspace).show(text) == (
         f"{root}/project/a {root}/process_home {root} {{other_root}} ${root}/home"
     )
+
+
+def test_the_workspaces_own_name_alone_is_no_path(workspace: Workspace) -> None:
+    name = workspace.root.name
+    text = f"{name} x/{name} {name}/project {workspace.cwd} {name}"
+    assert Placeholders(workspace).hide(text) == f"{name} x/{name} {name}/project {{project_root}} {name}"
+
+
+@given(data=st.data())
+def test_texts_made_of_parts_of_paths_are_hidden_as_one_pattern_would(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as base, reserve(roots=("project", "pro"), base=Path(base)) as workspace:
+        escaped = str(workspace.root).replace("/", "\\/")
+        parts = [str(workspace.root), escaped, workspace.root.name, base, "/", "\\/", "project", "pro", ".", "a", " "]
+        text = "".join(data.draw(st.lists(st.sampled_from(parts), max_size=12)))
+        bases = "|".join(map(re.escape, (escaped, str(workspace.root))))
+        names = {"project": "{project_root}", "pro": "{pro_root}", "process_home": "{process_home_root}"}
+        ends = r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9_])"
+        pattern = re.compile(rf"(?:{bases})(?:\\?/(process_home|project|pro){ends})?")
+        expected = pattern.sub(lambda match: names.get(match[1], "{fixture_root}"), text)
+        assert Placeholders(workspace).hide(text) == expected
 
 
 @pytest.mark.parametrize("workspace", ["plain"], indirect=True)
