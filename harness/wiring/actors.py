@@ -18,15 +18,14 @@ from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
 from harness.wiring.network import require_network
-from harness.wiring.places import Settings
+from harness.wiring.places import CONFIG, Settings
 from harness.wiring.recordings import recorded_specs
 
-__all__ = ["CONFIG", "Transports", "actor_specs", "covered_by", "open_actor", "secret_guard"]
+__all__ = ["Transports", "actor_specs", "covered_by", "open_actor", "secret_guard"]
 
 #: The codec whose wire form scripted answers go through.
 SCRIPT_CODEC = "openai"
 REFERENCE = "reference"
-CONFIG = "harness.toml"
 #: How actors are written, besides the names of ``harness.toml``.
 _WRITTEN = ("script", "script:NAME", "script:FILE.json", "recorded", "recorded:ID", "PROVIDER/MODEL")
 

@@ -16,10 +16,12 @@ from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
 
-__all__ = ["Settings", "load_scenario", "reporters", "scenarios", "settings"]
+__all__ = ["CONFIG", "Settings", "load_scenario", "reporters", "scenarios", "settings"]
 
 #: Overrides where installed control planes are kept.
 HOME_VARIABLE = "HARNESS_HOME"
+#: Where actors and providers are described, in the working folder.
+CONFIG = "harness.toml"
 
 
 @dataclass(frozen=True, slots=True)

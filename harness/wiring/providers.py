@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from harness import config
 from harness.suite import Care
-from harness.wiring.actors import CONFIG
-from harness.wiring.places import Settings
+from harness.wiring.places import CONFIG, Settings
 
 __all__ = ["care"]
 
