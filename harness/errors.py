@@ -13,6 +13,7 @@
     │   ├── PlaneMissingError             a control plane is not installed; carries the line to type
     │   ├── ProvisionError                a control plane cannot be installed or is damaged
     │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
+    │   ├── DecisionRefusedError          nothing is to be decided there, or it is decided already
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
     │   └── StoreError                    a run folder that cannot be written or read
     │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
@@ -37,9 +38,11 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 __all__ = [
+    "RETRYABLE",
     "CatalogError",
     "ConfigError",
     "ControlPlaneError",
+    "DecisionRefusedError",
     "EnvironmentProblem",
     "EpisodeError",
     "HarnessError",
@@ -82,6 +85,11 @@ ProviderCategory = Literal[
     "content_filter",
     "malformed_tool_call",
 ]
+
+#: What may be over when the same request is sent again; the rest is configuration, protocol or the model's own doing.
+RETRYABLE: frozenset[ProviderCategory] = frozenset(
+    {"rate_limited", "overloaded", "server_error", "connection_lost", "stream_incomplete", "timeout"}
+)
 
 
 class HarnessError(Exception):
@@ -154,6 +162,10 @@ class EnvironmentProblem(InputError):  # noqa: N818  (an everyday word reads bet
     """A program or platform feature that is needed is not there."""
 
 
+class DecisionRefusedError(InputError):
+    """A decision about an operation whose outcome is unknown that cannot be taken, or not any more."""
+
+
 class StoreError(InputError):
     """A run folder cannot be written or read."""
 
@@ -203,7 +215,8 @@ class ProviderError(EpisodeError):
     """A model call that gave no usable reply.
 
     ``category`` decides what follows; ``retryable`` says whether the same request may be sent again (nothing was
-    delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left.
+    delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left, ``delivered``
+    True where a part of a reply had arrived: then it was made, and is paid for, whether it is of use or not.
     ``message`` is ours: no provider text, header or key enters it.
     """
 
@@ -217,9 +230,10 @@ class ProviderError(EpisodeError):
         provider_code: str | None = None,
         retry_after_s: float | None = None,
         sent: bool = True,
+        delivered: bool = False,
     ) -> None:
         self.category: ProviderCategory = category
-        self.sent = sent
+        self.sent, self.delivered = sent, delivered
         self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
         self.retry_after_s = retry_after_s
         super().__init__(f"{category}: {message}")

@@ -23,8 +23,8 @@ LAYERS = (
     ("errors", "schema"),
     ("ports", "redaction", "documents"),
     (
-        *("clock", "scenario", "workspace", "journal", "gate", "meter", "command", "rules", "receipt", "provision"),
-        *("config", "environment", "recording", "transcript", "history"),
+        *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command", "rules", "receipt"),
+        *("provision", "config", "environment", "recording", "transcript", "history"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),
@@ -67,6 +67,7 @@ CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
     "suite/runner.py": "one episode's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
+    "episode/late.py": "whatever a sink raises, the next late reply is accounted for",
     "episode/model_call.py": "carried from the call's thread to its owner",
     "journal/chain.py": "telemetry never changes a decision",
     "executors/_preload.py": "a program's end is told in the control plane's own child",

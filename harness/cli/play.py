@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +22,7 @@ from harness.cli.resuming import Asked, keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.ports import Reporter
-from harness.receipt import RunStore, line, read_run
+from harness.receipt import RunStore, keep_output, line, read_run
 from harness.redaction import SecretGuard
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunView
@@ -94,7 +95,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         with _finished(store, clock):
             if before is None and order.asked is not None:
                 keep(store, order.asked)
-            end = _episodes(settings, left, order, store)
+            end = _episodes(settings, left, order, store, guard)
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
@@ -147,14 +148,15 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
 
 
 def _episodes(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore
+    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
 ) -> SuiteEnd:
     """Play what is left of the plan: jobs with their places in it."""
     stop, printed = threading.Event(), _InOrder()
     jobs = [job for _, job in left]
     kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
+    outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     with (
-        wiring.Session(settings, kept, store.folder / "episodes") as session,
+        wiring.Session(settings, kept, store.folder / "episodes", outputs) as session,
         stoppable(stop, session.cancel),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=order.form == "jsonl") as advance,
@@ -163,7 +165,8 @@ def _episodes(
         def done(index: int, result: EpisodeResult) -> None:
             try:
                 store.add(left[index][0], result)
-                session.forget(jobs[index])
+                if not result.log.resumable:
+                    session.forget(jobs[index])
                 if order.form == "jsonl":
                     printed.add(index, line(result.receipt))
             except HarnessError:

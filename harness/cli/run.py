@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from harness import wiring
-from harness.cli.cast import cast
+from harness.cli.answers import answer_option, give_answers
+from harness.cli.cast import Cast, cast
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters, planned
 from harness.cli.options import executor_option, format_option
@@ -90,6 +91,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     metavar="RUN",
     help="Go on with an interrupted run: play what is left of it, pay nothing twice.",
 )
+@answer_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -111,6 +113,7 @@ def run(
     stale: str,
     dry_run: bool,
     resume: Path | None,
+    answers: tuple[str, ...],
 ) -> ExitCode:
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
@@ -128,11 +131,7 @@ def run(
     asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials)
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    chosen = choose(settings, asked.selection)
-    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    playing.refuse_nobody()
-    jobs = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    playing, jobs = _planned(settings, asked, options)
     _consent(settings, [job.actor for job in jobs], yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
@@ -150,7 +149,17 @@ def run(
         resume=resume,
         asked=asked,
     )
+    give_answers(resume, answers)
     return play(settings, jobs, order)
+
+
+def _planned(settings: wiring.Settings, asked: Asked, options: EpisodeOptions) -> tuple[Cast, tuple[EpisodeJob, ...]]:
+    """Who plays what. Raises InputError, and NothingSelectedError for nobody and nothing."""
+    chosen = choose(settings, asked.selection)
+    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
+    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    playing.refuse_nobody()
+    return playing, plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
 
 
 def _says_what(context: click.Context) -> bool:

@@ -1,9 +1,10 @@
 """One run of one scenario: the only loop, and the order of its checks."""
 
+from harness.episode.answering import give_answer
 from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.world import World
 
-__all__ = ["CLASSIFIER_VERSION", "DurablePlace", "EpisodeParts", "World", "open_world", "run"]
+__all__ = ["CLASSIFIER_VERSION", "DurablePlace", "EpisodeParts", "World", "give_answer", "open_world", "run"]

@@ -1,73 +1,114 @@
-"""T13 and T14 of a turn: the model call, and settling what came back (or did not)."""
+"""T13 of a turn: the model call and its attempts."""
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Literal, get_args
+from typing import get_args
 
-from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
-from harness.episode.model_call import CallEnd, call_model
+from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_model
+from harness.episode.retrying import Retries
+from harness.episode.settling import CUT_OFF, adopt, fail, reply_bytes, row_of, settle
 from harness.episode.world import World
-from harness.errors import (
-    OpeningRefusedError,
-    ProviderCategory,
-    ProviderError,
-    ReplayMismatchError,
-    ScriptExhaustedError,
-)
+from harness.errors import RETRYABLE, OpeningRefusedError, ProviderCategory, ProviderError, ScriptExhaustedError
 from harness.ports import TurnContext
-from harness.schema.base import digest_bytes, digest_text
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
-from harness.schema.record import OpNotSent, OpReceipt, OpStarted, OpUnknown, UsageRow
+from harness.schema.record import Decided, OpNotSent, OpReceipt, OpStarted, OpUnknown
 from harness.schema.rehearsal import Visit
-from harness.schema.run import AttemptRow
 
 __all__ = ["ask"]
 
-#: The owner of a call ends it at its deadline; the transport's own bound, this much later, only ends the thread.
-GRACE_S = 1.0
-#: How often a live call that its driver was killed in is made again.
+#: The owner of a call ends it at its deadline. The transport's own bound is this much later, in seconds: a reply that
+#: comes in between is kept, for it is paid for.
+GRACE_S = 30.0
+#: How often a live call that its driver was killed in is made again unasked.
 REPEATS = 1
-#: What the journal says of such a call.
-_CUT_OFF = "interrupted"
+
 _CATEGORIES: dict[str, ProviderCategory] = {name: name for name in get_args(ProviderCategory)}
+_GAVE_UP: dict[str, GaveUp] = {name: name for name in get_args(GaveUp)}
 _BEFORE = "so it ended before its driver was killed"
-#: What a provider adds to the name of a model to tell which version of it answers.
-_VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
 
 
 def ask(world: World, turn: TurnInHand) -> Outcome | None:
     """T13 and T14: call the actor on its own thread; settle what came back and its usage before anyone reads it.
 
     What an earlier driver got is taken from where it was kept. A call that it was killed in may have been paid for: a
-    live one is made once more at most, and flagged (runner specification 2.7).
+    live one is made once more at most, and flagged (runner specification 2.7). One that failed in a way that may be
+    over soon is made again within its bounds. All attempts are one operation and one turn.
     """
-    if turn.request is None:  # pragma: no cover  (T10 makes it)
-        raise AssertionError(turn.operation)
+    retries, repeats = Retries(world), 0
+    allowed = REPEATS if world.parts.job.options.cut_off_calls == "repeat" else 0
     attempt = 1
     while True:
         known = _known(world, turn, attempt)
-        if known is None and world.was_cut_off() and world.parts.actor.identity.kind == "live":
-            known = CallEnd(gave_up=_CUT_OFF)
+        if known is None and world.was_cut_off() and _is_live(world):
+            known = CallEnd(gave_up="interrupted")
         end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt)
         if end.reply is not None:
-            _settle(world, turn, attempt, end.reply, seconds)
+            settle(world, turn, attempt, end.reply, seconds)
             return None
-        ending = _unanswered(world, turn, attempt, end, seconds)
-        repeats = REPEATS if world.parts.job.options.cut_off_calls == "repeat" else 0
-        if end.gave_up != _CUT_OFF or attempt > repeats:
+        ending = fail(world, turn, attempt, end, seconds)
+        following = OpStarted(operation=turn.operation, attempt=attempt + 1)
+        decided = world.journal.decided(turn.operation) if ending.status == "suspended" else None
+        if decided is not None:
+            stop = _as_decided(world, turn, attempt, decided)
+            if stop is not None or turn.reply is not None:
+                return stop
+        elif not _is_made_again(world, following, end, retries, may_repeat=repeats < allowed):
+            ending = world.bounds.cancellation() or ending
+            if isinstance(end.error, ProviderError) and ending.status != "cancelled":
+                world.problem = str(end.error)
             return ending
+        repeats += end.gave_up == "interrupted"
         attempt += 1
+        world.record(following)
+
+
+def _is_live(world: World) -> bool:
+    return world.parts.actor.identity.kind == "live"
+
+
+def _is_made_again(world: World, following: OpStarted, end: CallEnd, retries: Retries, *, may_repeat: bool) -> bool:
+    """Whether the ``following`` attempt is made; where an earlier driver decided that, as it did."""
+    if world.journal.ahead is not None:
+        again = world.journal.ahead == following
+    elif world.bounds.latched:
+        again = False
+    elif end.error is None:
+        withdrawn = end.gave_up == "cancelled" and not end.sent  # by an earlier driver
+        again = withdrawn or (end.gave_up == "interrupted" and may_repeat)
+    else:
+        again = isinstance(end.error, ProviderError) and retries.allow(following.attempt - 1, end.error)
+    if again and _may_be_paid_for(end):
         world.flag("duplicate_risk")
-        world.record(OpStarted(operation=turn.operation, attempt=attempt))
+    return again
+
+
+def _may_be_paid_for(end: CallEnd) -> bool:
+    """Whether a provider may have worked on a call of which nothing is known."""
+    if end.error is None:
+        return end.sent
+    return isinstance(end.error, ProviderError) and end.error.sent and not end.is_definite
+
+
+def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) -> Outcome | None:
+    """Do what somebody decided about a call whose outcome is unknown; None: it is made again, or it has its reply."""
+    match decided.decision:
+        case "abort":
+            return Outcome(status="failed", reason="operator_abort")
+        case "record_failure":
+            world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail="decided"))
+            return Outcome(status="failed", reason="model_error", detail="transport")
+        case "replay_success":
+            adopt(world, turn, attempt, _kept(world, turn, attempt))
+        case _:
+            world.flag("duplicate_risk")
+    return None
 
 
 def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, float]:
     """The call, and the seconds that it took."""
-    request, job = turn.request, world.parts.job
+    request, job, parts = turn.request, world.parts.job, world.parts
     if request is None:  # pragma: no cover  (T10 makes it)
         raise AssertionError(turn.operation)
     call_s = min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
@@ -79,12 +120,24 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
         visit=Visit(scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt),
     )
 
-    def settle(reply: Reply) -> None:
-        world.spool.put_reply(turn.operation, attempt, _bytes(reply))
+    def settled() -> Reply:
+        reply = parts.actor.reply(request, context)
+        world.late.keep_text(lambda: _keep(world, turn, attempt, reply))
+        return reply
 
-    started = world.parts.clock.monotonic()
-    end = call_model(world.parts.actor, request, context, world.bounds, limit_s=call_s, settle=settle)
-    return end, world.parts.clock.monotonic() - started
+    def late(reply: Reply) -> None:
+        usage = reply.usage
+        if usage is not None:
+            parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
+
+    call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
+    started = parts.clock.monotonic()
+    end = call_model(call, world.bounds, limit_s=call_s)
+    return end, parts.clock.monotonic() - started
+
+
+def _keep(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
+    world.spool.put_reply(turn.operation, attempt, reply_bytes(reply))
 
 
 def _known(world: World, turn: TurnInHand, attempt: int) -> CallEnd | None:
@@ -92,32 +145,49 @@ def _known(world: World, turn: TurnInHand, attempt: int) -> CallEnd | None:
 
     An actor that costs nothing is asked again instead, so that it stands where it stood.
     """
-    if world.parts.actor.identity.kind != "live":
+    if not _is_live(world):
         return None
     ahead = world.journal.ahead
     match ahead:
         case OpReceipt(operation=turn.operation, status="succeeded") | None:
             return _kept_reply(world, turn, attempt)
-        case OpUnknown(operation=turn.operation):
-            return CallEnd(gave_up=ahead.detail)
-        case OpReceipt(operation=turn.operation) | OpNotSent(operation=turn.operation):
-            category = _CATEGORIES.get(ahead.detail or "", "bad_response")
-            return CallEnd(error=ProviderError(category, _BEFORE, sent=not isinstance(ahead, OpNotSent)))
+        case (
+            OpUnknown(operation=turn.operation)
+            | OpReceipt(operation=turn.operation)
+            | OpNotSent(operation=turn.operation)
+        ):
+            return _failed_before(ahead)
         case _:
             return None
+
+
+def _failed_before(ahead: OpUnknown | OpReceipt | OpNotSent) -> CallEnd:
+    word, sent = ahead.detail or "", not isinstance(ahead, OpNotSent)
+    if word in _GAVE_UP:
+        return CallEnd(gave_up=_GAVE_UP[word], sent=sent)
+    if word == CUT_OFF:
+        return CallEnd(error=ProviderError("connection_lost", _BEFORE, delivered=True))
+    category = _CATEGORIES.get(word, "bad_response")
+    error = ProviderError(category, _BEFORE, retryable=category in RETRYABLE, sent=sent)
+    return CallEnd(error=error, sent=sent, is_definite=isinstance(ahead, OpReceipt))
 
 
 def _kept_reply(world: World, turn: TurnInHand, attempt: int) -> CallEnd | None:
     """The reply that an earlier driver got, whether it could still write a record of it or not."""
     if world.journal.ahead is None and not world.was_cut_off():
         return None
-    data = world.spool.reply(turn.operation, attempt)
-    if data is not None:
-        world.flag("replayed_operations")
-        return CallEnd(reply=Reply.model_validate_json(data))
-    if world.journal.ahead is None:
+    if world.journal.ahead is None and world.spool.reply(turn.operation, attempt) is None:
         return None
-    raise OpeningRefusedError("journal_integrity_mismatch", "a reply that it tells of is not kept")
+    reply = _kept(world, turn, attempt)
+    world.flag("replayed_operations")
+    return CallEnd(reply=reply)
+
+
+def _kept(world: World, turn: TurnInHand, attempt: int) -> Reply:
+    data = world.spool.reply(turn.operation, attempt)
+    if data is None:
+        raise OpeningRefusedError("journal_integrity_mismatch", "a reply that it tells of is not kept")
+    return Reply.model_validate_json(data)
 
 
 def _filled(world: World, turn: TurnInHand, text: str) -> str:
@@ -125,83 +195,3 @@ def _filled(world: World, turn: TurnInHand, text: str) -> str:
     if missing:
         raise ScriptExhaustedError(turn.number - 1, f"the value {missing[0]!r} is not known yet")
     return world.values.fill(text)
-
-
-def _bytes(reply: Reply) -> bytes:
-    # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form
-    return json.dumps(reply.model_dump(), sort_keys=True).encode("ascii")
-
-
-def _settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:
-    spool = digest_bytes(_bytes(reply))
-    row = f"{turn.operation}:attempt:{attempt}"
-    world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
-    world.record(UsageRow(row=row, purpose="main", status="completed", usage=reply.usage))
-    world.attempts.append(
-        AttemptRow(
-            operation=turn.operation,
-            attempt=attempt,
-            status="completed",
-            usage=reply.usage,
-            seconds=seconds,
-            model=_resolved(turn.request.model if turn.request else "", reply.model),
-            fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-        )
-    )
-    turn.reply = reply
-
-
-def _resolved(asked: str, answered: str | None) -> str | None:
-    """The model that answered: by name where it is the one asked for or a version of it, else by digest.
-
-    The provider chooses this text, so it may hold anything.
-    """
-    if answered is None:
-        return None
-    is_version = answered.startswith(asked) and _VERSION.fullmatch(answered.removeprefix(asked)) is not None
-    return answered if is_version else digest_text(answered)[:19]
-
-
-def _unanswered(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: float) -> Outcome:
-    """A call without a reply: a definitive failure, or nobody knows."""
-    error = end.error
-    provider = error if isinstance(error, ProviderError) else None
-    status: Literal["unknown", "failed", "not_sent"] = "failed"
-    if error is None:
-        status = "unknown"
-        world.record(OpUnknown(operation=turn.operation, attempt=attempt, detail=end.gave_up or "unknown"))
-    elif provider is not None and not provider.sent:
-        status = "not_sent"
-        world.record(OpNotSent(operation=turn.operation, attempt=attempt, detail=provider.category))
-    else:
-        detail = provider.category if provider else _word(error)
-        world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=detail))
-    world.record(UsageRow(row=f"{turn.operation}:attempt:{attempt}", purpose="main", status=status, usage=None))
-    world.attempts.append(
-        AttemptRow(
-            operation=turn.operation,
-            attempt=attempt,
-            status=status,
-            usage=None,
-            seconds=seconds,
-            error=provider.category if provider else end.gave_up or _word(error),
-            http_status=provider.http_status if provider else None,
-        )
-    )
-    stopped = world.bounds.cancellation()
-    if stopped is not None:
-        return stopped
-    if provider is not None:
-        world.problem = str(provider)
-        return provider_ending(provider)
-    if isinstance(error, ReplayMismatchError):
-        return Outcome(status="failed", reason="replay_mismatch", detail=f"turn_{turn.number}")
-    if error is not None:
-        return Outcome(status="failed", reason="script_exhausted", detail=f"turn_{turn.number}")
-    if end.gave_up == "deadline":
-        return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
-    return Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
-
-
-def _word(error: Exception | None) -> str:
-    return "replay_mismatch" if isinstance(error, ReplayMismatchError) else "script_exhausted"

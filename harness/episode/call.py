@@ -7,6 +7,7 @@ from typing import Literal
 
 from harness import command, gate, rules
 from harness.episode.answer import answer_call, result_code, shown_text
+from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.perform import perform
@@ -14,6 +15,7 @@ from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
+from harness.schema.control import CONTROL_NAMES
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
@@ -77,7 +79,8 @@ def _decoded(world: World, hand: CallInHand) -> CallStop | None:
 
 def _declared(world: World, hand: CallInHand) -> CallStop | None:
     """C5: the name is declared and bound."""
-    stop = gate.check_declared(hand.call.name, world.tools)
+    tools = [tool for tool in world.tools if tool.name not in CONTROL_NAMES]  # beside other calls they are none
+    stop = gate.check_declared(hand.call.name, tools)
     return _gate(stop, world.scenario.strict.unknown_tool, "invalid_model_response", "undeclared")
 
 
@@ -96,7 +99,7 @@ def _valid(world: World, hand: CallInHand) -> CallStop | None:
 
 def _start(world: World, hand: CallInHand) -> CallStop | None:
     """C11: from here on the world may be touched."""
-    world.record(OpStarted(operation=hand.operation, attempt=1))
+    world.record(OpStarted(operation=hand.operation, attempt=hand.attempt))
     return None
 
 
@@ -108,7 +111,11 @@ def _bounded(world: World, hand: CallInHand) -> CallStop | None:
         return None
     world.record(
         OpReceipt(
-            operation=hand.operation, attempt=1, status="failed", spool=_kept(world, hand), detail="result_too_large"
+            operation=hand.operation,
+            attempt=hand.attempt,
+            status="failed",
+            spool=_kept(world, hand),
+            detail="result_too_large",
         )
     )
     ending = Outcome(
@@ -127,7 +134,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
     if seen is None:  # pragma: no cover  (C12 always observes or stops)
         raise AssertionError(hand.operation)
     status: Literal["succeeded", "failed"] = "succeeded" if seen.ok else "failed"
-    world.record(OpReceipt(operation=hand.operation, attempt=1, status=status, spool=_kept(world, hand)))
+    world.record(OpReceipt(operation=hand.operation, attempt=hand.attempt, status=status, spool=_kept(world, hand)))
     if hand.kind is not None and hand.kind.is_call and seen.ran:
         _keep_answer(world, hand, seen)
     return None
@@ -190,6 +197,7 @@ CALL: tuple[tuple[str, _CallStep], ...] = (
     ("C13", _bounded),
     ("C14", _receipt),
     ("C16", _classify_result),
+    ("C19", stop_at_tool),
 )
 
 

@@ -117,7 +117,7 @@ def _definition(journal: Journal) -> str | None:
     inputs: list[JsonValue] = [
         [record.payload.input, record.payload.digest]
         for record in journal.records
-        if isinstance(record.payload, InputDelivered)
+        if isinstance(record.payload, InputDelivered) and record.payload.input.startswith("prompt.")
     ]
     return digest_json([opened.definition, *inputs])
 

@@ -9,6 +9,7 @@ step, so that nothing is asked, paid or done twice, and every decision is made a
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,10 +18,11 @@ from typing import Literal
 
 from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import DiskSpool, Journal, JournalFile, Lease
+from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
 from harness.ports import Clock
 from harness.schema.base import Digest
-from harness.schema.record import FixtureBound, Record
+from harness.schema.outcome import Outcome
+from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
 __all__ = ["DurableEpisode", "DurablePlace"]
@@ -71,7 +73,9 @@ class DurableEpisode:
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
         self.spool = DiskSpool(self._folder / _SPOOL, sync=place.sync)
+        self._suspended_at: datetime | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
+        self.journal.credit_s = self.waited(clock.now())
 
     @property
     def bound(self) -> Digest | None:
@@ -79,13 +83,44 @@ class DurableEpisode:
         bound = (record.payload for record in self.stored if isinstance(record.payload, FixtureBound))
         return next((payload.fingerprint for payload in bound), None)
 
+    @property
+    def waiting(self) -> Outcome | None:
+        """What the episode waits for, where that is the last that is stored; None where it does not wait."""
+        told = [record.payload for record in self.stored if not isinstance(record.payload, FROM_OUTSIDE)]
+        last = told[-1] if told else None
+        return last.outcome if isinstance(last, Suspended) else None
+
     def left(self, deadline_s: float, now: datetime) -> float:
-        """Seconds until the deadline that was set when the episode was first opened; time in between counts."""
-        return (self.opened_at + timedelta(seconds=deadline_s) - now).total_seconds()
+        """Seconds until the deadline that was set when the episode was first opened.
+
+        Time while nobody drove it counts; time in which it waited for a person does not.
+        """
+        credited = _credited(self.stored) + self.waited(now)
+        return (self.opened_at + timedelta(seconds=deadline_s + credited) - now).total_seconds()
+
+    def waited(self, now: datetime) -> float:
+        """Seconds since it began to wait that are not credited yet, 0 where it does not wait now."""
+        if self.waiting is None or self._suspended_at is None:
+            return 0.0
+        since = max(seq for seq, record in enumerate(self.stored) if isinstance(record.payload, Suspended))
+        return max((now - self._suspended_at).total_seconds() - _credited(self.stored[since:]), 0.0)
 
     def settle_in(self, workspace: str) -> None:
         """Remember where the workspace lies, before anything is made in it. Raises StorageError."""
-        text = json.dumps({"workspace": workspace, "opened_at": self.opened_at.isoformat()})
+        self.workspace = workspace
+        self._write_place()
+
+    def suspend(self, now: datetime) -> None:
+        """Remember when it began to wait; that it waits is in the journal. Raises StorageError."""
+        if self.waiting is None:
+            self._suspended_at = now
+            self._write_place()
+
+    def _write_place(self) -> None:
+        said = {"workspace": self.workspace, "opened_at": self.opened_at.isoformat()}
+        if self._suspended_at is not None:
+            said["suspended_at"] = self._suspended_at.isoformat()
+        text = json.dumps(said)
         beside = self._folder / f".{_PLACE}.part"
         try:
             beside.touch(mode=0o600)
@@ -137,12 +172,18 @@ class DurableEpisode:
     def _place(self, clock: Clock) -> tuple[str | None, datetime]:
         try:
             said = json.loads((self._folder / _PLACE).read_bytes())
+            since = said.get("suspended_at")
+            self._suspended_at = None if since is None else datetime.fromisoformat(since)
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
         except FileNotFoundError:
             return None, clock.now()  # it was finished
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             self.close()
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
+
+
+def _credited(records: Sequence[Record]) -> float:
+    return sum(record.payload.credited_s for record in records if isinstance(record.payload, Resumed))
 
 
 def _expected(place: DurablePlace) -> None:

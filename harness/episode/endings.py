@@ -7,7 +7,12 @@ from typing import assert_never
 from harness.errors import ProviderError
 from harness.schema.outcome import Outcome
 
-__all__ = ["machine_ending", "provider_ending", "violation"]
+__all__ = ["invalid_reply", "machine_ending", "provider_ending", "violation"]
+
+
+def invalid_reply(detail: str) -> Outcome:
+    """A reply that cannot be used: ``ids``, ``undeclared``, ``arguments``, ``control_shape`` and the like."""
+    return Outcome(status="failed", reason="invalid_model_response", detail=detail)
 
 
 def machine_ending() -> Outcome:

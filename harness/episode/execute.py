@@ -14,7 +14,7 @@ from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
 from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
-__all__ = ["answer_clock", "run_call", "run_reads"]
+__all__ = ["answer_clock", "observed", "run_call", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
@@ -45,7 +45,11 @@ def run_call(world: World, plan: CallPlan) -> Observation:
     """The rebuilt invocation of the control plane's program, or nothing where it was refused."""
     if plan.argv is None:
         return Observation(ran=False, ok=False, text="", refused=plan.refused or "unparseable")
-    completed = world.invoke_plane(plan.argv)
+    return observed(world.invoke_plane(plan.argv))
+
+
+def observed(completed: Completed) -> Observation:
+    """What a call of the control plane came to."""
     ok = completed.exit_code == 0 and not completed.timed_out
     text = _text(completed.stdout)
     return Observation(

@@ -40,6 +40,7 @@ class CallInHand:
     observation: Observation | None = None
     judgement: Judgement | None = None
     answer: str | None = None
+    attempt: int = 1
 
     @property
     def operation(self) -> str:
@@ -49,17 +50,28 @@ class CallInHand:
 
 @dataclass(slots=True)
 class TurnInHand:
-    """One turn on its way through the checks."""
+    """One turn on its way through the checks.
+
+    ``is_over``: nothing more of it is asked, and the episode goes on. ``waits_for`` is the control call that is
+    answered once somebody does.
+    """
 
     number: int = 0
     request: ModelRequest | None = None
     reply: Reply | None = None
     results: list[CallStop] = field(default_factory=list)
+    is_over: bool = False
+    waits_for: ToolCall | None = None
 
     @property
     def operation(self) -> str:
         """The name of this turn's model operation in the journal."""
         return f"turn-{self.number}/main"
+
+    @property
+    def control(self) -> str:
+        """The name of this turn's control operation in the journal."""
+        return f"turn-{self.number}/control"
 
     @property
     def answer(self) -> Reply:

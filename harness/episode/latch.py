@@ -3,43 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from harness.ports import Clock
 from harness.schema.outcome import Outcome
 
 __all__ = ["Bounds"]
 
+_Why = Literal["cancellation_requested", "shutdown"]
+
+
+def _never() -> bool:
+    return False
+
 
 class Bounds:
     """One episode's latch and deadline.
 
-    The latch is monotonic: once a probe said yes it stays yes, whatever the shared flag does later. A probe that
-    raises counts as "not cancelled" (runner specification T1). The deadline is ``deadline_s`` after construction.
-    While ``asleep`` says yes neither is looked at: what is decided then was decided before.
+    The latch is monotonic: once a probe said yes it stays yes, whatever the shared flag does later. ``probe`` tells of
+    a wish to cancel, ``shutdown`` of an end of the process; the first that is seen names the ending. A probe that
+    raises, one whose source was closed included, counts as "not cancelled" (runner specification T1); ``trouble``
+    tells of the first time. The deadline is ``deadline_s`` after construction. While ``asleep`` says yes none of it is
+    looked at: what is decided then was decided before.
     """
 
     def __init__(
-        self, probe: Callable[[], bool], clock: Clock, deadline_s: float, asleep: Callable[[], bool] = lambda: False
+        self,
+        probe: Callable[[], bool],
+        clock: Clock,
+        deadline_s: float,
+        asleep: Callable[[], bool] = _never,
+        shutdown: Callable[[], bool] = _never,
     ) -> None:
-        self._probe = probe
+        self._probes: tuple[tuple[_Why, Callable[[], bool]], ...] = (
+            ("shutdown", shutdown),
+            ("cancellation_requested", probe),
+        )
         self._asleep = asleep
         self._clock = clock
         self._ends = clock.monotonic() + deadline_s
-        self._latched = False
+        self._latched: _Why | None = None
+        self.trouble: str | None = None
 
     def cancelled(self) -> bool:
         """Whether cancellation was ever seen."""
-        if not self._latched and not self._asleep():
-            try:
-                self._latched = bool(self._probe())
-            except Exception:  # noqa: BLE001  (a failing probe is no cancellation: runner specification T1)
-                return False
-        return self._latched
+        if self._latched is None and not self._asleep():
+            self._latched = next((why for why, probe in self._probes if self._says_yes(probe)), None)
+        return self._latched is not None
+
+    def _says_yes(self, probe: Callable[[], bool]) -> bool:
+        try:
+            return bool(probe())
+        except Exception as error:  # noqa: BLE001  (a failing probe is no cancellation: runner specification T1)
+            named = type(error).__name__
+            self.trouble = self.trouble or f"whether to stop could not be asked ({named}); that is no cancellation"
+            return False
 
     @property
     def latched(self) -> bool:
         """Whether cancellation was seen by anybody so far; asks nobody."""
-        return self._latched
+        return self._latched is not None
 
     def left(self) -> float:
         """Seconds until the deadline, negative once it has passed."""
@@ -47,8 +70,8 @@ class Bounds:
 
     def cancellation(self) -> Outcome | None:
         """The ending that a cancellation means, if there is one."""
-        if self.cancelled():
-            return Outcome(status="cancelled", reason="cancellation_requested")
+        if self.cancelled() and self._latched is not None:
+            return Outcome(status="cancelled", reason=self._latched)
         return None
 
     def passed(self) -> Outcome | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from harness.episode.beside import late_sink
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.endings import machine_ending
 from harness.episode.latch import Bounds
+from harness.episode.late import LateBook
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
+from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
+from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
     ControlPlaneError,
@@ -46,11 +50,13 @@ def run(
     started, began = parts.clock.now(), parts.clock.monotonic()
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
+        late = LateBook(late_sink(parts))
+        stack.callback(late.leave)
         try:
             durable = None if parts.durable is None else _opened(parts, parts.durable, stack)
             if durable is not None:
                 journal, spool = durable.journal, durable.spool
-            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable)
+            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable, late=late)
         except OpeningRefusedError as error:
             outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
             played = _unwritten(parts, outcome, str(error))
@@ -68,7 +74,9 @@ def run(
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
+            remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
             resumable=played.resumable,
+            output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
         trace = _trace(world) if world else None
@@ -93,7 +101,13 @@ def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> Durab
 
 
 def _played(
-    parts: EpisodeParts, journal: Journal, spool: Spool, stack: ExitStack, durable: DurableEpisode | None
+    parts: EpisodeParts,
+    journal: Journal,
+    spool: Spool,
+    stack: ExitStack,
+    durable: DurableEpisode | None,
+    *,
+    late: LateBook,
 ) -> _Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
@@ -104,6 +118,7 @@ def _played(
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
+        world.late = late
         outcome = _turns(world)
     except MachineError as error:
         problem, outcome = str(error), machine_ending()
@@ -114,10 +129,15 @@ def _played(
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
-    if durable is not None and outcome.status == "cancelled":
-        return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
+    if durable is not None and (outcome.status == "cancelled" or outcome.reason in WAITS):
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = _looked_at(world, outcome) if world else outcome
+    account_late(world)
+    if durable is not None and outcome.reason == "reconciliation_required":
+        journal.suspend(outcome)
+        return _left_open(parts, durable, world, outcome, problem)
     outcome = journal.close(outcome)
+    late.forget_texts()
     receipt = close(parts, journal, world, outcome, by_plane=by_plane)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))
@@ -126,6 +146,21 @@ def _played(
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
+
+
+def _left_open(
+    parts: EpisodeParts,
+    durable: DurableEpisode,
+    world: World | None,
+    outcome: Outcome,
+    problem: str | None,
+) -> _Played:
+    """Not over: it stays on disk as it is, to be gone on with, answered or decided about."""
+    journal = durable.journal
+    _ = journal.ahead  # what came from outside meanwhile counts
+    if outcome.status == "suspended":
+        durable.suspend(parts.clock.now())
+    return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
 def _row(usage: UsageRow) -> AttemptRow:

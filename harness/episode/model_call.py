@@ -2,77 +2,144 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal
 
+from harness.episode.detached import DetachedCalls, Slot
 from harness.episode.latch import Bounds
-from harness.errors import ProviderError, ReplayMismatchError, ScriptExhaustedError
-from harness.ports import Actor, TurnContext
-from harness.schema.message import ModelRequest, Reply
+from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
+from harness.schema.message import Reply
 
-__all__ = ["CallEnd", "call_model"]
+__all__ = ["CallEnd", "GaveUp", "ModelCall", "call_model"]
 
 #: How often the owner looks for cancellation while it waits, in seconds: a bound for noticing, not a delay.
 NOTICE_S = 0.05
 
+#: Why nobody waits for a call any more: ``deadline`` is the episode's, ``call_deadline`` its own, ``interrupted`` that
+#: its driver was killed.
+GaveUp = Literal["cancelled", "deadline", "call_deadline", "interrupted"]
 
-@dataclass(slots=True)
+#: Failures after which nobody can tell what the provider did with a request that was sent.
+_LOST = frozenset(("connection_lost", "timeout"))
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
 class CallEnd:
     """How a call ended: exactly one of ``reply``, ``error``, ``gave_up`` is set.
 
-    ``gave_up``: ``cancelled``, ``deadline`` (the episode's) or ``call_deadline`` (its own); the thread is then left
-    behind and whatever it brings later is not used.
+    A call that was given up is left behind, and whatever it brings later is not used; ``sent`` is False where it
+    provably never began. A failure is definite where nothing of the call can have come to pass any more.
     """
 
     reply: Reply | None = None
     error: ProviderError | ScriptExhaustedError | ReplayMismatchError | None = None
-    gave_up: str | None = None
-    bug: BaseException | None = None
-    done: threading.Event = field(default_factory=threading.Event)
+    gave_up: GaveUp | None = None
+    sent: bool = True
+    is_definite: bool = False
 
 
-def call_model(
-    actor: Actor,
-    request: ModelRequest,
-    context: TurnContext,
-    bounds: Bounds,
-    *,
-    limit_s: float,
-    settle: Callable[[Reply], None],
-) -> CallEnd:
-    """Ask the actor; returns as soon as it answers, ``limit_s`` seconds pass, or cancellation is seen.
+class ModelCall:
+    """One call between the thread that makes it and its owner.
 
-    ``settle`` puts a reply where nothing can take it away again, before anybody reads it; it is called by the call's
-    own thread, so a reply that comes too late is kept as well.
+    It ends in exactly one way, whatever both do at the same time: its end is delivered to the owner; or it is withdrawn
+    before it began, and then nobody is asked; or it is left in flight, holds a slot of ``detached`` until it settles,
+    and a reply is given to ``late``, once.
+    """
+
+    def __init__(
+        self, ask: Callable[[], Reply], *, detached: DetachedCalls, scope: str, late: Callable[[Reply], None]
+    ) -> None:
+        """``ask`` gives the reply and puts it where nothing can take it away again, before anybody reads it."""
+        self._ask, self._late = ask, late
+        self._detached, self._scope = detached, scope
+        self._lock = threading.Lock()
+        self._begun = self._withdrawn = False
+        self._slot: Slot | None = None
+        self._end: CallEnd | BaseException | None = None
+        self._settled = threading.Event()
+
+    def run(self) -> None:
+        """Make the call; on a thread of its own."""
+        with self._lock:
+            if self._withdrawn:
+                return
+            self._begun = True
+        end = self._made()
+        with self._lock:
+            slot, self._end = self._slot, end
+        self._settled.set()
+        if slot is not None:
+            self._account(end, slot)
+
+    def _made(self) -> CallEnd | BaseException:
+        try:
+            return CallEnd(reply=self._ask())
+        except ProviderError as error:
+            answered = error.http_status is not None or error.category not in _LOST
+            return CallEnd(error=error, sent=error.sent, is_definite=answered and not error.delivered)
+        except (ScriptExhaustedError, ReplayMismatchError) as error:
+            return CallEnd(error=error, is_definite=True)
+        except BaseException as error:  # noqa: BLE001  (carried to the owner's thread and raised there)
+            return error
+
+    def _account(self, end: CallEnd | BaseException, slot: Slot) -> None:
+        """Nobody waits: what was paid for is handed on, and the slot is free whatever becomes of that."""
+        try:
+            if isinstance(end, BaseException):
+                _log.warning("a call that was given up ended in a failure of ours: %s", type(end).__name__)
+            elif end.reply is not None:
+                self._late(end.reply)
+        except BaseException as error:  # noqa: BLE001  (there is no owner to raise it for)
+            _log.warning("a late reply could not be handed over: %s", type(error).__name__)
+        finally:
+            slot.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it settled, at most ``seconds``."""
+        return self._settled.wait(seconds)
+
+    def end(self) -> CallEnd:
+        """How it ended; it has settled. A failure of ours that it met is raised here."""
+        if isinstance(self._end, BaseException):
+            raise self._end
+        if self._end is None:  # pragma: no cover  (it is asked for once it has settled)
+            raise AssertionError(self._scope)
+        return self._end
+
+    def give_up(self, why: GaveUp) -> CallEnd:
+        """Wait no longer; where it has settled already, that is its end all the same."""
+        with self._lock:
+            if self._end is None:
+                if self._begun:
+                    self._slot = self._detached.take(self._scope)
+                else:
+                    self._withdrawn = True
+                return CallEnd(gave_up=why, sent=self._begun)
+        return self.end()
+
+
+def call_model(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
+    """Make the call; returns as soon as it settles, ``limit_s`` seconds pass, or cancellation is seen.
 
     Anything an actor raises that is not one of our errors is a bug and is raised again here, on the owner's thread.
+    Raises MachineError where no thread can be had.
     """
-    theirs = CallEnd()
-
-    def invoke() -> None:
-        try:
-            reply = actor.reply(request, context)
-            settle(reply)
-            theirs.reply = reply
-        except (ProviderError, ScriptExhaustedError, ReplayMismatchError) as error:
-            theirs.error = error
-        except BaseException as error:  # noqa: BLE001  (carried to the owner's thread and raised there)
-            theirs.bug = error
-        finally:
-            theirs.done.set()
-
+    try:
+        threading.Thread(target=call.run, name="model-call", daemon=True).start()
+    except RuntimeError as error:
+        raise MachineError("no thread can be started for a model call") from error
     left = min(limit_s, bounds.left())
-    thread = threading.Thread(target=invoke, name="model-call", daemon=True)
-    thread.start()
-    while not theirs.done.wait(min(NOTICE_S, max(left, 0.0))):
+    while not call.wait(min(NOTICE_S, max(left, 0.0))):
         if bounds.cancelled():
-            return CallEnd(gave_up="cancelled")
+            return call.give_up("cancelled")
         if bounds.left() <= 0:
-            return CallEnd(gave_up="deadline")
+            return call.give_up("deadline")
         left -= NOTICE_S
         if left <= 0:
-            return CallEnd(gave_up="call_deadline")
-    if theirs.bug is not None:
-        raise theirs.bug
-    return theirs
+            return call.give_up("call_deadline")
+    return call.end()

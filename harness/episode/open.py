@@ -7,7 +7,9 @@ from contextlib import ExitStack
 from hashlib import sha256
 from typing import Literal
 
+from harness.control import control_tools
 from harness.episode.durable import DurableEpisode
+from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.values import LateValues
@@ -18,6 +20,7 @@ from harness.ports import ControlPlane
 from harness.scenario import bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
+from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
 from harness.schema.message import Message, SystemMessage, UserMessage
 from harness.schema.process import Completed
@@ -93,8 +96,8 @@ def open_world(
         durable.settle_in(workspace.root.name)
     fixed = fixed_values(workspace, turn_id(raw.id, job.trial))
     scenario = bind(raw, fixed, source=job.loaded.path)
-    tools = tool_specs(scenario)
-    _permitted(tools, parts.host_denied)
+    tools = (*tool_specs(scenario), *control_tools(scenario.control.offer))
+    _permitted(scenario, tools, parts.host_denied)
     placeholders = Placeholders(workspace)
     opened = Opened(
         scenario=raw.id,
@@ -126,6 +129,7 @@ def open_world(
         durable=durable,
     )
     _prompt(world)
+    not_done_yet(world)
     if parts.witness is not None:
         told = [digest_text(placeholders.hide(text)) for text in _texts(world)]
         declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
@@ -185,7 +189,7 @@ def _bounds(parts: EpisodeParts, journal: Journal, durable: DurableEpisode | Non
     left = deadline_s if durable is None else durable.left(deadline_s, parts.clock.now())
     if left <= 0:
         raise OpeningRefusedError("deadline_passed_before_start", "its time was over while nobody drove it")
-    return Bounds(parts.cancelled, parts.clock, left, asleep=lambda: journal.ahead is not None)
+    return Bounds(parts.cancelled, parts.clock, left, lambda: journal.ahead is not None, parts.shutdown)
 
 
 def _parts(parts: EpisodeParts) -> dict[str, Digest]:
@@ -214,8 +218,11 @@ def _texts(world: World) -> list[str]:
     return [message.text for message in world.messages if isinstance(message, SystemMessage | UserMessage)]
 
 
-def _permitted(tools: tuple[ToolSpec, ...], denied: frozenset[str]) -> None:
-    """E8: every declared tool is one that this machine permits."""
+def _permitted(scenario: Scenario, tools: tuple[ToolSpec, ...], denied: frozenset[str]) -> None:
+    """E8: the names of control tools are free, and every declared tool is one that this machine permits."""
+    taken = [name for name in scenario.tool if name in CONTROL_NAMES]
+    if taken:
+        raise SetupRejectedError(f"tool {taken[0]!r} has the name of a control tool")
     refused = [tool.name for tool in tools if tool.name in denied]
     if refused:
         raise SetupRejectedError(f"tool {refused[0]!r} is not permitted on this machine")

@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
+from harness.episode.detached import DETACHED, DetachedCalls
 from harness.episode.durable import DurablePlace
+from harness.episode.late import LATE, LateReplies
 from harness.ports import Actor, Clock, ControlPlane, Executor, Witness
-from harness.schema.run import EpisodeJob
+from harness.schema.run import EpisodeJob, LateRow
 from harness.workspace import Workspace
 
 __all__ = ["CLASSIFIER_VERSION", "EpisodeParts"]
 
 #: Raised whenever the same evidence may be judged differently; part of every receipt.
 CLASSIFIER_VERSION = 1
+
+
+def _never() -> bool:
+    return False
+
+
+def _pause(seconds: float) -> None:
+    Event().wait(seconds)
+
+
+def _drop(_: LateRow) -> None:
+    """Nobody keeps a ledger of an episode that is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +40,10 @@ class EpisodeParts:
     asked from any thread and is believed once it said yes; ``search_path`` is the PATH that reads are found on;
     ``host_denied`` are tools this machine does not permit; ``temporary`` is where workspaces are made (None: the
     system's temporary directory); ``witness`` records the episode or compares it with a recording; ``durable`` is
-    where it is kept on disk (None: in memory only).
+    where it is kept on disk (None: in memory only); ``keep_output`` keeps a large final text and says where, None
+    where it did not. ``shutdown`` tells of an end of the process, as ``cancelled`` of a
+    wish to cancel. ``pause`` waits some seconds between two attempts at a model call. ``detached`` counts calls that
+    were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
     """
 
     job: EpisodeJob
@@ -39,3 +57,9 @@ class EpisodeParts:
     temporary: Path | None = None
     witness: Witness | None = None
     durable: DurablePlace | None = None
+    keep_output: Callable[[bytes], str | None] | None = None
+    shutdown: Callable[[], bool] = _never
+    pause: Callable[[float], None] = _pause
+    detached: DetachedCalls = DETACHED
+    late: LateReplies = LATE
+    late_row: Callable[[LateRow], None] = _drop

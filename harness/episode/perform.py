@@ -9,10 +9,11 @@ from harness.episode.execute import answer_clock, run_call, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, MachineError
+from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome
-from harness.schema.record import OpUnknown
+from harness.schema.record import Decided, OpReceipt, OpStarted, OpUnknown
 from harness.schema.rules import KindSpec
 
 __all__ = ["not_run", "perform"]
@@ -79,21 +80,52 @@ def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) 
 
 def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observation | None:
     """What the call came to before the driver was killed; None where it is to be run now."""
-    ahead = world.journal.ahead
-    if isinstance(ahead, OpUnknown) and ahead.operation == hand.operation:
-        if ahead.detail in {"timeout", "interrupted"}:
-            return _hung(world, hand, ahead.detail)
-        if ahead.detail == "deadline":
-            return _ended_by_deadline(world, hand)
-        return not_run(world, hand, ahead.detail, "it could not be run before the driver was killed")
+    ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
-    if kept is None:
-        return None
-    hand.observation = Observation.model_validate_json(json.dumps(kept))
-    world.flag("replayed_operations")
-    if hand.observation.ran:
-        world.observe_changes(by)
-    return hand.observation
+    if kept is not None:
+        hand.observation = Observation.model_validate_json(json.dumps(kept))
+        world.flag("replayed_operations")
+        if hand.observation.ran:
+            world.observe_changes(by)
+    if not isinstance(ahead, OpUnknown) or ahead.operation != hand.operation:
+        return hand.observation
+    if ahead.detail in {"timeout", "interrupted"}:
+        stop = _hung(world, hand, ahead.detail)
+        decided = world.journal.decided(hand.operation)
+        return stop if decided is None else _as_decided(world, hand, by, decided, before)
+    if ahead.detail == "deadline":
+        return _ended_by_deadline(world, hand)
+    return not_run(world, hand, ahead.detail, "it could not be run before the driver was killed")
+
+
+def _as_decided(
+    world: World, hand: CallInHand, by: str, decided: Decided, before: Digest
+) -> CallStop | Observation | None:
+    """Do what somebody decided about a call whose effect is unknown; None: run it now.
+
+    What is run again is run in the world as it was ``before``, where the call can have done nothing outside of that.
+    """
+    match decided.decision:
+        case "abort":
+            return CallStop("effect_uncertain", "error: given up", Outcome(status="failed", reason="operator_abort"))
+        case "record_failure":
+            failed = OpReceipt(operation=hand.operation, attempt=hand.attempt, status="failed", detail="decided")
+            world.record(failed)
+            ending = Outcome(status="failed", reason="tool_error", detail="control_plane")
+            return CallStop("error_terminal", "error: the tool failed", ending)
+        case "replay_success":
+            kept = world.kept_result(decided.spool)
+            hand.observation = Observation.model_validate_json(json.dumps(kept))
+            world.flag("replayed_operations")
+            return hand.observation
+        case _:
+            hand.attempt, hand.observation = hand.attempt + 1, None
+            if world.plane.confined_to_fixture:
+                world.take_state(before)
+                world.observe_changes(by)
+            world.flag("duplicate_risk")
+            world.record(OpStarted(operation=hand.operation, attempt=hand.attempt))
+            return _done_before(world, hand, by)
 
 
 def _killed(number: int | None) -> tuple[str, str]:
@@ -110,7 +142,7 @@ def not_run(world: World, hand: CallInHand, detail: str, problem: str | None) ->
     """
     asked = world.bounds.cancellation()
     world.problem = problem
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
+    _leave(world, hand, detail)
     ending = Outcome(status="failed", reason="tool_error", detail=detail)
     return CallStop("error_terminal", "error: the tool could not be run", asked or ending)
 
@@ -121,9 +153,15 @@ def _overdue(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _ended_by_deadline(world: World, hand: CallInHand) -> CallStop:
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail="deadline"))
+    _leave(world, hand, "deadline")
     ending = Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     return CallStop("timeout", "[timed out]", ending)
+
+
+def _leave(world: World, hand: CallInHand, detail: str) -> None:
+    seen = hand.observation
+    kept = None if seen is None else world.keep_result(seen.model_dump(mode="json"))
+    world.record(OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=detail, spool=kept))
 
 
 def _hung(world: World, hand: CallInHand, detail: str) -> CallStop:
@@ -131,7 +169,7 @@ def _hung(world: World, hand: CallInHand, detail: str) -> CallStop:
 
     It is not the actor's fault.
     """
-    world.record(OpUnknown(operation=hand.operation, attempt=1, detail=detail))
+    _leave(world, hand, detail)
     return CallStop(
         "timeout",
         "[timed out]",

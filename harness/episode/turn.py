@@ -6,10 +6,16 @@ import json
 from collections.abc import Callable
 
 from harness import meter
+from harness.episode.admission import admit
 from harness.episode.answer import answer_call
 from harness.episode.ask import ask
 from harness.episode.call import run_one
+from harness.episode.control import control_call
+from harness.episode.directive import after_ending
+from harness.episode.external import completed_outside
 from harness.episode.hands import CallInHand, CallStop, TurnInHand
+from harness.episode.replying import no_call, reply_end, valid_reply
+from harness.episode.waiting import WAITS, suspend
 from harness.episode.world import World
 from harness.schema.base import JsonValue, digest_json, digest_text
 from harness.schema.message import AssistantMessage, ModelRequest, ToolMessage
@@ -17,7 +23,6 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import (
     BudgetStop,
     OpPlanned,
-    OpStarted,
     Projection,
     TurnCommitted,
     TurnOpened,
@@ -81,12 +86,6 @@ def _plan_model(world: World, turn: TurnInHand) -> Outcome | None:
     return None
 
 
-def _admit(world: World, turn: TurnInHand) -> Outcome | None:
-    """T12: the turn is reserved and the call is started in one record."""
-    world.record(OpStarted(operation=turn.operation, attempt=1))
-    return None
-
-
 def _after_model(world: World, _: TurnInHand) -> Outcome | None:
     """T15: cancellation, then budget; a reply that crosses a limit keeps its usage and is not used."""
     state = world.state
@@ -95,45 +94,6 @@ def _after_model(world: World, _: TurnInHand) -> Outcome | None:
         return stop
     used = {"total_tokens": state.total_tokens, "uncached_input_tokens": state.uncached_input_tokens}
     return _budget_stop(world, meter.after_model(world.scenario.limits, **used))
-
-
-def _validate(world: World, turn: TurnInHand) -> Outcome | None:
-    """T17: calls exist where the finish says so; ids are unique and not used before."""
-    reply = turn.answer
-    if reply.finish == "tool_calls" and not reply.calls:
-        return _invalid("finish_mismatch")
-    ids = [digest_text(call.id) for call in reply.calls]
-    if len(set(ids)) != len(ids) or any(name in world.state.call_ids for name in ids):
-        return _invalid("ids")
-    return None
-
-
-def _finish(_: World, turn: TurnInHand) -> Outcome | None:
-    """T18: cut off, refused, filtered, or nothing at all: never a quiet success."""
-    reply = turn.answer
-    if reply.finish == "length":
-        return Outcome(status="failed", reason="model_output_truncated")
-    if reply.finish == "refusal":
-        return Outcome(status="failed", reason="model_refusal")
-    if reply.finish == "content_filter":
-        return Outcome(status="failed", reason="content_filtered")
-    if reply.finish in {"stop", "tool_calls"} or reply.calls:
-        return None
-    return _invalid("empty")
-
-
-def _no_call(world: World, turn: TurnInHand) -> Outcome | None:
-    """T20: a reply without calls is the final text."""
-    reply = turn.answer
-    if reply.calls:
-        return None
-    size = len((reply.text or "").encode("utf-8", "surrogatepass"))
-    limit = world.scenario.limits.output_bytes
-    if size > limit:
-        return Outcome(
-            status="limit_exceeded", reason="output_size", limit=limit, observed=size, overshoot=size - limit
-        )
-    return Outcome(status="completed", reason="final_response", detail="inline")
 
 
 def _preflight(world: World, turn: TurnInHand) -> Outcome | None:
@@ -174,8 +134,7 @@ def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
             stop = run_one(world, hand)
             ending = stop.ending
         else:
-            gone = ending.status == "cancelled"
-            stop = CallStop("cancelled_before_execution" if gone else "skipped_due_to_stop", "not run")
+            stop = CallStop(after_ending(ending), "not run")
             answer_call(world, hand, stop)
         turn.results.append(stop)
         failed = stop.code != "succeeded"
@@ -205,16 +164,18 @@ def _commit(world: World, turn: TurnInHand) -> None:
 TURN: tuple[tuple[str, _TurnStep], ...] = (
     ("T1", _cancelled),
     ("T2", _deadline),
+    ("T3", completed_outside),
     ("T5", _budget),
     ("T6", _open_turn),
     ("T10", _project),
     ("T11", _plan_model),
-    ("T12", _admit),
+    ("T12", admit),
     ("T13", ask),
     ("T15", _after_model),
-    ("T17", _validate),
-    ("T18", _finish),
-    ("T20", _no_call),
+    ("T17", valid_reply),
+    ("T18", reply_end),
+    ("T19", control_call),
+    ("T20", no_call),
     ("T21", _preflight),
     ("T22", _run_calls),
 )
@@ -223,24 +184,33 @@ TURN: tuple[tuple[str, _TurnStep], ...] = (
 def run_turn(world: World) -> Outcome | None:
     """Ask the steps in order; the first that answers ends the episode. None: another turn follows.
 
-    A completion in the same turn as a cancellation is dropped (runner specification, precedence of endings).
+    A completion, or a wait, in the same turn as a cancellation is dropped (runner specification, precedence of
+    endings).
     """
     turn = TurnInHand()
-    ending = next((found for _, step in TURN if (found := step(world, turn)) is not None), None)
+    ending = _asked(world, turn)
     _commit(world, turn)
-    if ending is not None and ending.status == "completed":
-        return world.bounds.cancellation() or ending
-    return ending
+    if ending is None or not (ending.status == "completed" or ending.reason in WAITS):
+        return ending
+    stopped = world.bounds.cancellation()
+    if stopped is not None or ending.status == "completed":
+        return stopped or ending
+    return suspend(world, turn, ending)
+
+
+def _asked(world: World, turn: TurnInHand) -> Outcome | None:
+    """What the first step that ends something says; None where the turn is over and the episode is not."""
+    for _, step in TURN:
+        ending = step(world, turn)
+        if ending is not None or turn.is_over:
+            return ending
+    return None
 
 
 def _digest(world: World, request: ModelRequest) -> str:
     """Of the complete effective request; json and not pydantic, for a text in it may hold half of a surrogate pair."""
     plain: JsonValue = json.loads(json.dumps(request.model_dump()))
     return digest_json(world.placeholders.hide_json(plain))
-
-
-def _invalid(detail: str) -> Outcome:
-    return Outcome(status="failed", reason="invalid_model_response", detail=detail)
 
 
 def _budget_stop(world: World, stop: Outcome | None) -> Outcome | None:

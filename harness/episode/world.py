@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.episode.durable import DurableEpisode
 from harness.episode.latch import Bounds
+from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
 from harness.episode.values import LateValues
 from harness.errors import MachineError, OpeningRefusedError
@@ -19,9 +20,9 @@ from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
 from harness.schema.process import Completed
-from harness.schema.record import OpReceipt, Payload
+from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
-from harness.schema.run import AttemptRow
+from harness.schema.run import AttemptRow, OutputRow
 from harness.schema.scenario import CommandTool, Scenario
 from harness.schema.tool import ToolSpec
 from harness.schema.trace import TraceStep
@@ -61,8 +62,10 @@ class World:
     writers: dict[str, str] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
     durable: DurableEpisode | None = None
+    late: LateBook = field(default_factory=LateBook)
     flags: list[str] = field(default_factory=list)
     problem: str | None = None
+    output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
@@ -116,17 +119,28 @@ class World:
         Raises OpeningRefusedError where the journal tells of it and its result is not kept.
         """
         ahead = self.journal.ahead
-        if not isinstance(ahead, OpReceipt) or ahead.operation != operation or ahead.spool is None:
+        if not isinstance(ahead, OpReceipt | OpUnknown) or ahead.operation != operation or ahead.spool is None:
             return None
+        kept = self._kept(ahead.spool)
+        self.take_state(str(kept["state"]))
+        return kept["value"]
+
+    def kept_result(self, spool: Digest | None) -> JsonValue:
+        """A result that was kept, without the state beside it. Raises OpeningRefusedError where it is not."""
+        return self._kept(spool or "")["value"]
+
+    def take_state(self, state: Digest | None) -> None:
+        """Make the workspace what it was in a kept state. Raises OpeningRefusedError where that is not kept."""
+        if self.durable is not None and state is not None and state != self.latest.digest:
+            self.durable.put_back(self.workspace.root, state)
+
+    def _kept(self, spool: Digest) -> dict[str, JsonValue]:
         try:
-            kept: dict[str, JsonValue] = json.loads(self.spool.get(ahead.spool))
+            kept: dict[str, JsonValue] = json.loads(self.spool.get(spool))
         except KeyError as error:
             problem = "a result that it tells of is not kept"
             raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
-        state = str(kept["state"])
-        if self.durable is not None and state != self.latest.digest:
-            self.durable.put_back(self.workspace.root, state)
-        return kept["value"]
+        return kept
 
     def keep_result(self, value: JsonValue) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""

@@ -1,6 +1,6 @@
 """The only state of an episode: append-only records, and the fold that reads them."""
 
-from harness.journal.chain import Journal, verify
+from harness.journal.chain import FROM_OUTSIDE, Journal, verify
 from harness.journal.file import JournalFile
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
@@ -8,6 +8,7 @@ from harness.journal.spool import DiskSpool, MemorySpool, Spool
 from harness.journal.state import EpisodeState, Operation, StepState
 
 __all__ = [
+    "FROM_OUTSIDE",
     "DiskSpool",
     "EpisodeState",
     "Journal",

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from harness.errors import HarnessError, OpeningRefusedError
 from harness.journal.fold import apply
 from harness.journal.state import EpisodeState
 from harness.schema.base import digest_text
 from harness.schema.outcome import Outcome
-from harness.schema.record import Closed, Decided, LateUsage, OpUnknown, Payload, Record, Resumed
+from harness.schema.record import (
+    CallResulted,
+    Closed,
+    Decided,
+    LateUsage,
+    OpNotSent,
+    OpUnknown,
+    Payload,
+    Record,
+    Resumed,
+    Suspended,
+    TurnCommitted,
+)
 
-__all__ = ["Journal", "verify"]
+__all__ = ["FROM_OUTSIDE", "Journal", "verify"]
 
 #: What stands before the first record.
 START = "-"
 #: Kinds that come from outside of the loop: a resumed loop does not make them again, it passes over them.
-_FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+FROM_OUTSIDE = (Resumed, Decided, LateUsage)
+#: Kinds that stand between an operation of unknown outcome and what is decided about it: how the driver stopped there.
+_OF_A_STOP = (*FROM_OUTSIDE, CallResulted, TurnCommitted, Suspended)
+#: What may be decided about such an operation once and for all.
+_FINAL = frozenset(("retry", "replay_success", "record_failure", "abort"))
 #: How far an operation got that has neither ended nor never begun.
 _UNFINISHED = frozenset({"started", "parked"})
 
@@ -32,6 +49,8 @@ class Journal:
     An episode that was interrupted is gone on with by running it again from its start with its ``stored`` records: as
     long as some are ahead, ``append`` takes the next of them instead of writing one, and refuses any other payload.
     What was done outside is not done again then, for ``ahead`` tells what came of it.
+
+    ``credit_s`` are the seconds that it waited until this driver goes on with it, which do not count.
 
     ``keep`` puts a new record on disk before it counts; what it raises ends the episode. ``observers`` are shown each
     new record after it was appended; they cannot change a decision, and one that raises stops being asked (its failure
@@ -53,6 +72,7 @@ class Journal:
         self._keep = keep
         self._is_resumed = bool(stored)
         self._took_last = False
+        self.credit_s = 0.0
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -63,6 +83,14 @@ class Journal:
     def state(self) -> EpisodeState:
         """The fold of all records so far."""
         return self._state
+
+    @property
+    def settled(self) -> EpisodeState:
+        """What all records add up to, those that are only stored included."""
+        state = self._state
+        for record in self._stored:
+            state = apply(state, record.payload)
+        return state
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -80,6 +108,34 @@ class Journal:
         self._pass_over(None)
         return self._stored[0].payload if self._stored else None
 
+    def decided(self, operation: str) -> Decided | None:
+        """What was decided about an operation whose outcome was just found unknown; None while it is not.
+
+        How the driver stopped there is passed over then, up to the decision: the episode goes on from the operation.
+        """
+        stop = takewhile(lambda record: isinstance(record.payload, _OF_A_STOP), self._stored)
+        found = next((record for record in stop if _decides(record.payload, operation)), None)
+        while found is not None and self._records[-1] is not found:
+            self._take(self._stored.popleft())
+            self._took_last = True
+        return found.payload if found is not None and isinstance(found.payload, Decided) else None
+
+    def decision_on(self, operation: str) -> Decided | None:
+        """What was decided, once and for all, since the operation was last found unknown; None where nothing was."""
+        decided: Decided | None = None
+        for payload in (record.payload for record in (*self._records, *self._stored)):
+            if isinstance(payload, OpUnknown | OpNotSent) and payload.operation == operation:
+                decided = None
+            elif isinstance(payload, Decided) and _decides(payload, operation):
+                decided = payload
+        return decided
+
+    def append_beside(self, payload: Payload) -> Record:
+        """Add one record from outside of the loop, after all that are stored."""
+        while self._stored:
+            self._take(self._stored.popleft())
+        return self._write(payload)
+
     def append(self, payload: Payload) -> Record:
         """Add one record; returns it with its place in the chain.
 
@@ -96,7 +152,7 @@ class Journal:
             return record
         if self._is_resumed:
             self._is_resumed = False
-            self._write(Resumed(credited_s=0.0))
+            self._write(Resumed(credited_s=self.credit_s))
         return self._write(payload)
 
     def close(self, outcome: Outcome) -> Outcome:
@@ -115,6 +171,11 @@ class Journal:
         self.append(Closed(outcome=outcome))
         return outcome
 
+    def suspend(self, outcome: Outcome) -> None:
+        """It waits; recorded once, however often it is opened while it does."""
+        if self.ahead is not None or self._state.waiting != outcome:
+            self.append(Suspended(outcome=outcome))
+
     def _write(self, payload: Payload) -> Record:
         previous = self._records[-1].digest if self._records else START
         record = Record(
@@ -131,7 +192,7 @@ class Journal:
         return record
 
     def _pass_over(self, payload: Payload | None) -> None:
-        while self._stored and isinstance(self._stored[0].payload, _FROM_OUTSIDE):
+        while self._stored and isinstance(self._stored[0].payload, FROM_OUTSIDE):
             if self._stored[0].payload == payload:
                 return
             self._take(self._stored.popleft())
@@ -149,6 +210,10 @@ class Journal:
                 self._dropped.append(
                     f"an observer was dropped at record {record.seq}: it raised {type(error).__name__}"
                 )
+
+
+def _decides(payload: Payload, operation: str) -> bool:
+    return isinstance(payload, Decided) and payload.operation == operation and payload.decision in _FINAL
 
 
 def verify(records: Sequence[Record]) -> int | None:

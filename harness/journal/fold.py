@@ -8,6 +8,7 @@ from typing import assert_never
 
 from harness.journal.state import EpisodeState, Operation, StepState
 from harness.schema.record import (
+    ANSWER,
     Acknowledged,
     BudgetStop,
     CallResulted,
@@ -50,7 +51,7 @@ def fold(records: Iterable[Record]) -> EpisodeState:
     return state
 
 
-def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
+def apply(state: EpisodeState, payload: Payload) -> EpisodeState:  # noqa: PLR0911  (one return a kind reads best)
     """The state after one more record."""
     match payload:
         case OpPlanned() | OpParked() | OpStarted() | OpReceipt() | OpUnknown() | OpNotSent():
@@ -63,6 +64,8 @@ def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
             return replace(state, usage=(*state.usage, payload))
         case LateUsage():
             return _late(state, payload)
+        case InputDelivered():
+            return replace(state, answers=state.answers + payload.input.startswith(ANSWER))
         case _:
             return _milestone(state, payload)
 
@@ -72,7 +75,6 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     payload: Opened
     | FixtureBound
     | TurnOpened
-    | InputDelivered
     | Projection
     | Compacted
     | Decided
@@ -90,10 +92,11 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
         case FixtureBound():
             return replace(state, fingerprint=payload.fingerprint)
         case TurnOpened():
-            return replace(state, turn=payload.turn)
+            return replace(state, turn=payload.turn, waiting=None)
         case TurnCommitted():
             fingerprint = payload.fingerprint or state.fingerprint
-            return replace(state, turns=(*state.turns, payload), fingerprint=fingerprint)
+            others = tuple(turn for turn in state.turns if turn.turn != payload.turn)
+            return replace(state, turns=(*others, payload), fingerprint=fingerprint)
         case Suspended():
             return replace(state, waiting=payload.outcome)
         case Resumed():
@@ -102,7 +105,7 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case InputDelivered() | Projection() | Compacted() | Decided() | Hooked() | BudgetStop():
+        case Projection() | Compacted() | Decided() | Hooked() | BudgetStop():
             return state
         case _:
             assert_never(payload)
@@ -120,7 +123,8 @@ def _operation(
             changed = replace(known, status="parked")
         case OpStarted():
             changed = replace(known, status="started", attempt=payload.attempt)
-            dispatched = int(known.attempt == 0)  # a call that is made again after a kill was reserved before it
+            # attempts at one call share its turn, which one that was not sent had given back
+            dispatched = int(known.status in {"planned", "parked", "not_sent"})
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
         case OpUnknown():
@@ -135,6 +139,8 @@ def _operation(
 def _planned(state: EpisodeState, payload: OpPlanned) -> EpisodeState:
     operation = Operation(purpose=payload.purpose, digest=payload.digest, status="planned", tool=payload.tool)
     state = replace(state, operations={**state.operations, payload.operation: operation})
+    if payload.call_id is not None:
+        state = replace(state, call_ids=state.call_ids | {payload.call_id})
     if payload.purpose != "tool":
         return state
     name = payload.tool or ""
@@ -142,7 +148,6 @@ def _planned(state: EpisodeState, payload: OpPlanned) -> EpisodeState:
         state,
         tool_calls=state.tool_calls + 1,
         calls_by_name={**state.calls_by_name, name: state.calls_by_name.get(name, 0) + 1},
-        call_ids=state.call_ids | {payload.call_id or ""},
     )
 
 
@@ -176,8 +181,9 @@ def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
 
 
 def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
+    before = _step(state, payload.turn, payload.call)
     step = replace(
-        _step(state, payload.turn, payload.call),
+        before,
         tool=payload.tool,
         result=payload.code,
         executed=payload.executed,
@@ -185,7 +191,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
         answer=payload.answer,
     )
     counts = state.counts
-    if step.kind is not None and step.executed:
+    if step.kind is not None and step.executed and not before.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
     return replace(_with_step(state, step), counts=counts)
 

@@ -50,9 +50,9 @@ class EpisodeState:
     """The fold of an episode's records.
 
     ``model_turns`` are dispatched main operations (one provably not sent gives its turn back, one that is made again
-    after a kill takes no second); ``tool_calls`` are the
+    after a kill or an outage takes no second, for neither is the model's doing); ``tool_calls`` are the
     calls of accepted batches; ``facts`` stand in the order they became true; ``counts`` say how often each kind was
-    run.
+    run; ``answers`` how often a person's answer was given to an actor that waited for one.
     """
 
     opened: Opened | None = None
@@ -70,6 +70,7 @@ class EpisodeState:
     usage: tuple[UsageRow, ...] = ()
     outcome: Outcome | None = None
     waiting: Outcome | None = None
+    answers: int = 0
     acknowledged: Digest | None = None
 
     @property
@@ -79,7 +80,10 @@ class EpisodeState:
 
     @property
     def total_tokens(self) -> int | None:
-        """Input and output tokens of all attempts; None as soon as one attempt's are unknown."""
+        """Input and output tokens of all attempts; None as soon as one attempt's are unknown.
+
+        One that the provider definitively refused brought nothing, and nothing is billed for it.
+        """
         return self._sum_usage(uncached=False)
 
     @property
@@ -90,7 +94,7 @@ class EpisodeState:
     def _sum_usage(self, *, uncached: bool) -> int | None:
         total = 0
         for row in self.usage:
-            if row.status == "not_sent":
+            if row.status == "not_sent" or (row.status == "failed" and row.usage is None):
                 continue
             if row.usage is None or row.usage.input_tokens is None:
                 return None

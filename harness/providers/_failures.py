@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from harness.errors import ProviderCategory, ProviderError
+from harness.errors import RETRYABLE, ProviderCategory, ProviderError
 from harness.ports import WireResponse
 from harness.providers._retry_after import retry_after_s
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 
 __all__ = ["failure_inside", "failure_of", "retryable"]
-
-_RETRYABLE = frozenset(
-    {"rate_limited", "overloaded", "server_error", "connection_lost", "stream_incomplete", "timeout"}
-)
 
 #: Words that name one thing whatever the status is. Lower case; numbers are those of vendors' own tables.
 _SAYS: Final[dict[ProviderCategory, tuple[str, ...]]] = {
@@ -90,7 +86,7 @@ class _Told:
 
 def retryable(category: ProviderCategory) -> bool:
     """Whether the same request may be sent again after a failure of this kind."""
-    return category in _RETRYABLE
+    return category in RETRYABLE
 
 
 def failure_of(response: WireResponse, now: datetime | None = None) -> ProviderError:

@@ -100,6 +100,7 @@ class HttpTransport:
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
         self._host = ""
+        self._has_begun = False
 
     def send(
         self,
@@ -117,7 +118,8 @@ class HttpTransport:
 
         Raises:
             ProviderError: ``timeout``, ``connection_lost`` (a cancelled call too, then not retryable),
-                ``bad_response``, ``invalid_request``. Nothing of the address, the headers or the answer is in its
+                ``bad_response``, ``invalid_request``; ``delivered``, and so not retryable, where a successful answer
+                had begun to arrive. Nothing of the address, the headers or the answer is in its
                 text, and no exception that holds them hangs on it. ``cancelled`` itself must not raise.
         """
         with self._turn:
@@ -127,10 +129,13 @@ class HttpTransport:
                     return self._exchange(url, headers, body, deadline_s)
                 except _FAILURES as error:
                     known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
+            if self._has_begun and known.category in {"connection_lost", "timeout"}:
+                known.delivered, known.retryable = True, False
             # Outside the handler: what was caught holds headers and address, and must not hang on this.
             raise known
 
     def _exchange(self, url: str, headers: Mapping[str, str], body: bytes, deadline_s: float) -> WireResponse:
+        self._has_begun = False
         self._client.cookies.clear()
         timeout = httpx.Timeout(min(self._read_s or deadline_s, deadline_s), connect=min(self._connect_s, deadline_s))
         request = self._client.build_request(
@@ -142,6 +147,7 @@ class HttpTransport:
             read = reader_for(response.headers.get("content-encoding", ""), self._body_max)
             pieces, raw_left = [], self._body_max
             for piece in response.iter_raw():
+                self._has_begun = self._has_begun or (response.is_success and bool(piece))
                 raw_left -= len(piece)
                 if raw_left < 0:
                     raise BodyTooLargeError

@@ -3,6 +3,7 @@
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.locking import sole
+from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.store import RunStore, write_report
@@ -18,6 +19,7 @@ __all__ = [
     "build_receipt",
     "canonical",
     "digest",
+    "keep_output",
     "line",
     "read_run",
     "remainder",

@@ -25,7 +25,8 @@ class Remainder:
     """What is left to do of a plan.
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
-    places; one that was cancelled is tried again under the next attempt. ``superseded`` fit no place any more, and
+    places; one that was cancelled is tried again under the next attempt, one that waits for a person is gone on
+    with under its own. ``superseded`` fit no place any more, and
     ``changed`` names what is different about each of them.
     """
 
@@ -49,6 +50,8 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob]) -> Remainder:
         if place is None:
             superseded.append(result)
             continue
+        if result.log.resumable:
+            continue  # it waits where it is kept, and is gone on with there
         finished.append((place, result))
         if place not in last or last[place].attempt < result.receipt.attempt:
             last[place] = result.receipt

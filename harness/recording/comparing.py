@@ -128,6 +128,10 @@ class Comparer:
         """What the episode met so far."""
         return replace(self._seen, requests=self._replayer.asked)
 
+    def goes_on_with_the_same(self) -> bool:
+        """Whether the request that was answered last was sent once more at once, when it was recorded."""
+        return self._replayer.goes_on_with_the_same
+
     def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
         """What was frozen, then prompt and tools."""
         self._seen = replace(self._seen, prompt=prompt, tools=tools)

@@ -88,21 +88,26 @@ class Keeper:
 
     def settle(self, *, keep: bool) -> None:
         """Put the recording in its place, or drop it. Raises StoreError."""
-        with self._lock:
-            writer, self._writer = self._writer, None
+        writer, header = self._over()
         if writer is None:
             return
         if keep:
-            writer.finish(self._header)
+            writer.finish(header)
         else:
             writer.discard()
 
     def abandon(self) -> None:
         """Leave what was kept so far as a partial file, which nobody takes for a recording."""
-        with self._lock:
-            writer, self._writer = self._writer, None
+        writer, _ = self._over()
         if writer is not None:
             writer.close()
+
+    def _over(self) -> tuple[RecordingWriter | None, RecordingHeader | None]:
+        """What was written to until now; a reply that comes later than the end is not kept."""
+        with self._lock:
+            ended = self._writer, self._header
+            self._writer = self._header = None
+        return ended
 
     def _add(self, entry: Exchange | PlaneAnswer) -> None:
         with self._lock:

@@ -60,6 +60,13 @@ class Replayer:
         return exchange
 
     @property
+    def goes_on_with_the_same(self) -> bool:
+        """Whether the request that was answered last was sent once more at once, when it was recorded."""
+        with self._lock:
+            queue = self._queues.get(self._asked[-1][1]) if self._asked else None
+            return queue is not None and len(queue) > 0 and queue[0] == self._next
+
+    @property
     def asked(self) -> tuple[tuple[RecordedRequest, Digest], ...]:
         """All requests so far with their keys, those that did not fit included."""
         return tuple(self._asked)

@@ -15,10 +15,13 @@ __all__ = ["check_problems"]
 
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Everything in ``[[check]]`` and in ``where`` of kinds that the schema alone cannot see."""
+    """Everything in ``[[check]]``, ``where`` of kinds and ``completed_when`` that the schema alone cannot see."""
     for index, kind in enumerate(scenario.kind):
         for at, expectation in kind.where.items():
             yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
+    when = scenario.control.completed_when
+    if when is not None:
+        yield from _expectation(scenario, when.value, ("control", "completed_when", "value"), of_answer=False)
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
     for index in _shown_not_json(scenario):

@@ -65,6 +65,9 @@ def _places(scenario: Scenario, known: Mapping[str, str]) -> Iterator[Problem]:
     for key in ("plane_writes", "tool_writes"):
         for index, at in enumerate(getattr(scenario.boundary, key)):
             yield from _inside(scenario, _place(known, at), ("boundary", key, index))
+    when = scenario.control.completed_when
+    if when is not None:
+        yield from _inside(scenario, _place(known, when.file), ("control", "completed_when", "file"))
 
 
 def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.tool import ResultCode
 
 __all__ = [
+    "ANSWER",
     "Acknowledged",
     "BudgetStop",
     "CallResulted",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 #: What an operation is for.
-Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "value"]
+Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
 
 
 class Opened(Frozen):
@@ -77,8 +78,16 @@ class TurnOpened(Frozen):
     turn: int
 
 
+#: How the name of an input begins that a person gave to an actor that waited for it.
+ANSWER = "answer."
+
+
 class InputDelivered(Frozen):
-    """A host or steering message is shown to the actor, once by id."""
+    """A text from outside is shown to the actor, once by its name ``input``.
+
+    ``prompt.system`` and ``prompt.user``, ``answer.turn-N`` to what the actor waited for in turn N, ``nudge.turn-N``
+    after a reply without a call; ``external.turn-N`` is a state of the workspace in which the task is done.
+    """
 
     kind: Literal["input_delivered"] = "input_delivered"
     input: str
@@ -143,12 +152,13 @@ class OpReceipt(Frozen):
 
 
 class OpUnknown(Frozen):
-    """It was started and nobody can tell what happened."""
+    """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
     kind: Literal["op_unknown"] = "op_unknown"
     operation: str
     attempt: int
     detail: str
+    spool: Digest | None = None
 
 
 class OpNotSent(Frozen):
@@ -161,12 +171,13 @@ class OpNotSent(Frozen):
 
 
 class Decided(Frozen):
-    """A host or a person decided about an operation."""
+    """A host or a person decided about an operation; ``spool`` names the result that they know it had."""
 
     kind: Literal["decision"] = "decision"
     operation: str
     digest: Digest
     decision: Literal["defer", "retry", "replay_success", "record_failure", "abort", "approve", "deny"]
+    spool: Digest | None = None
 
 
 class UsageRow(Frozen):

@@ -21,7 +21,9 @@ __all__ = [
     "EpisodeJob",
     "EpisodeOptions",
     "EpisodeResult",
+    "LateRow",
     "Manifest",
+    "OutputRow",
     "PlannedEpisode",
     "ReceiptLink",
     "RunLogEntry",
@@ -78,14 +80,40 @@ class AttemptRow(Frozen):
     http_status: int | None = None
 
 
+class LateRow(Frozen):
+    """Usage of a call that nobody waited for any more, told after its episode was: one line of ``late.jsonl``.
+
+    ``key`` is that of the receipt; operation and attempt name the row of the run log that it fills.
+    """
+
+    key: str
+    operation: str
+    attempt: int
+    usage: Usage
+
+
+class OutputRow(Frozen):
+    """A final text that is too large to be told inline, with placeholders for the paths of the workspace.
+
+    Its UTF-8 length and its digest; ``kept`` is its place below the run's folder, None where it was not kept.
+    """
+
+    bytes: int
+    sha256: Digest
+    kept: str | None = None
+
+
 class RunLogEntry(Frozen):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.
     ``dropped_observers`` tells of observers of the journal that raised: they saw only a part of the episode.
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
-    went on with a killed one's episode: ``replayed_operations`` (it took over what was done), ``duplicate_risk`` (it
-    made a call again that may have been paid for). A ``resumable`` one was cancelled and is kept on disk as it was.
+    went on with a killed one's episode, or with a failed call: ``replayed_operations`` (it took over what was done),
+    ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
+    it was given up). ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A
+    ``resumable`` one was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a
+    final text that is an artifact.
     ``plane_calls`` counts calls of the control plane,
     ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
@@ -104,7 +132,9 @@ class RunLogEntry(Frozen):
     workspace: str | None = None
     dropped_observers: tuple[str, ...] = ()
     recovery: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     resumable: bool = False
+    output: OutputRow | None = None
 
 
 class EpisodeResult(Frozen):

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from harness.schema.base import Digest, Frozen
 from harness.schema.command import CallSpec
+from harness.schema.control import ControlSpec
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
@@ -109,12 +110,18 @@ Strictness = Literal["observe", "fail"]
 
 
 class StrictSpec(Frozen):
-    """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``)."""
+    """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``).
+
+    ``control`` is a ``finalize`` beside other calls, or one that does not fit its schema; ``finish`` a reply that
+    calls tools though its finish reason does not say so, whose calls run otherwise.
+    """
 
     parse: Strictness = "observe"
     unknown_tool: Strictness = "observe"
     policy: Strictness = "observe"
     arguments: Strictness = "observe"
+    control: Strictness = "observe"
+    finish: Strictness = "observe"
 
 
 class BoundarySpec(Frozen):
@@ -146,6 +153,7 @@ class Scenario(Frozen):
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
+    control: ControlSpec = ControlSpec()
     script: ScriptSet
 
     @property

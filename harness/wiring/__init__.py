@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
     from harness.wiring.unplayable import Strays, strays
+    from harness.wiring.waiting import answer_episode
 
 __all__ = [
     "CLASSIFIER_VERSION",
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "Strays",
     "actor_specs",
+    "answer_episode",
     "classifier",
     "interrupted",
     "keeping",
@@ -82,6 +84,7 @@ __getattr__ = on_first_use(
         "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
         "unplayable": "Strays strays",
+        "waiting": "answer_episode",
         "transcripts": "kept_recording transcript_of with_transcripts",
     },
 )

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from shutil import which
 from types import TracebackType
 from typing import Protocol, Self
 
 from harness import catalog, episode
-from harness.clock import SystemClock, new_token
+from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
 from harness.errors import EnvironmentProblem, UsageError
 from harness.ports import Actor, Clock, Executor, Witness
@@ -29,7 +28,9 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
+from harness.wiring.waiting import durable_place
 from harness.workspace import Workspace, remove_tree
 
 __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
@@ -59,8 +60,18 @@ class Stoppable(Executor, Protocol):
 class Session:
     """Keeps executors open across episodes; ``run`` and ``trace`` may be called from several threads."""
 
-    def __init__(self, place: Settings, keeping: Keeping | None = None, episodes: Path | None = None) -> None:
-        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``."""
+    def __init__(
+        self,
+        place: Settings,
+        keeping: Keeping | None = None,
+        episodes: Path | None = None,
+        keep_output: Callable[[bytes], str | None] | None = None,
+    ) -> None:
+        """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
+
+        ``keep_output`` keeps large final texts.
+        """
+        self._keep_output = keep_output
         self._place, self._keeping, self._episodes = place, keeping, episodes
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -125,7 +136,7 @@ class Session:
         """Where a live episode is kept: by its key, so that a changed one is another."""
         if self._episodes is None or job.actor.identity.kind != "live":
             return None
-        return DurablePlace(self._episodes / sha256(job.key.encode()).hexdigest()[:32], new_token())
+        return durable_place(self._episodes, job.key)
 
     def seen(self, job: EpisodeJob) -> Seen:
         """What a replayed episode really meets, for checks of its recording. Raises InputError for another actor."""
@@ -160,6 +171,7 @@ class Session:
             cancelled=self._stop.is_set,
             search_path=self._place.search_path,
             durable=self._durable(job),
+            keep_output=self._keep_output,
         )
 
     def _actor(self, job: EpisodeJob, masks: Masks) -> tuple[Actor, Witness | None]:
@@ -169,7 +181,8 @@ class Session:
             transport, comparer, address = replay(job, masks)
             self._stack.callback(transport.close)
             spec = spec.model_copy(update={"base_url": address})
-            return open_actor(self._place, spec, self._transports, transport), comparer
+            actor = open_actor(self._place, spec, self._transports, transport)
+            return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
             transport, keeper = keep(job, self._keeping, masks)

@@ -10,7 +10,9 @@ from pathlib import Path
 from harness import catalog
 from harness.clock import FakeClock
 from harness.episode import EpisodeParts, run
+from harness.episode.detached import DetachedCalls
 from harness.episode.durable import DurablePlace
+from harness.episode.late import LateReplies
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
 from harness.ports import Actor, ControlPlane, Executor, TurnContext, Witness
@@ -19,7 +21,7 @@ from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
 from harness.schema.process import Completed, PlaneIdentity
 from harness.schema.receipt import Receipt
-from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, LateRow
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.script import Script
 from harness.schema.tool import ToolCall
@@ -195,6 +197,15 @@ class Stage:
     temporary: Path
     clock: FakeClock = field(default_factory=FakeClock)
     confined: bool = True
+    detached: DetachedCalls = field(default_factory=DetachedCalls)
+    late: LateReplies = field(default_factory=LateReplies)
+    late_rows: list[LateRow] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+
+    def pause(self, seconds: float) -> None:
+        """Waiting takes no time here."""
+        self.pauses.append(seconds)
+        self.clock.advance(seconds)
 
     def play(
         self,
@@ -211,6 +222,8 @@ class Stage:
         spool: MemorySpool | None = None,
         witness: Witness | None = None,
         durable: DurablePlace | None = None,
+        shutdown: Callable[[], bool] = lambda: False,
+        keep_output: Callable[[bytes], str | None] | None = None,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -243,6 +256,12 @@ class Stage:
             temporary=self.temporary,
             witness=witness,
             durable=durable,
+            shutdown=shutdown,
+            pause=self.pause,
+            detached=self.detached,
+            late=self.late,
+            late_row=self.late_rows.append,
+            keep_output=keep_output,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

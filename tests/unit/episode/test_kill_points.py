@@ -11,6 +11,7 @@ from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
 from toy import ReplyActor, Stage, answer, called, said
 
+from harness.episode.ask import GRACE_S
 from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile
 from harness.ports import TurnContext
@@ -294,7 +295,7 @@ def test_the_deadline_stays_where_it_was(driving: Driving, kill: Kill, stage: St
     stage.clock.advance(100.0)
     with pytest.raises(Killed):
         driving.drive(actor=ReplyActor([reply]), change=change)
-    assert [round(one - 1.0) for one in left] == [300, 100]
+    assert [round(one - GRACE_S) for one in left] == [300, 100]
 
 
 @case(177)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 from numbered import case
-from toy import ReplyActor, Stage, called, said
+from toy import FEW_TOKENS, ReplyActor, Stage, called, said
 
 from harness.errors import ProviderCategory, ProviderError, ScriptExhaustedError
 from harness.ports import TurnContext
 from harness.schema.base import JsonValue
-from harness.schema.message import FinishReason, ModelRequest, Reply, ToolMessage, Usage
+from harness.schema.message import FinishReason, ModelRequest, Quirk, Reply, ToolMessage, Usage
 from harness.schema.tool import ToolCall
 
 
+@case(68)
 def test_a_finish_that_announces_calls_without_any_is_invalid(stage: Stage) -> None:
     played = stage.play(actor=ReplyActor([said("", finish="tool_calls")]))
     assert played.receipt.outcome.name == "failed/invalid_model_response"
@@ -20,6 +21,7 @@ def test_a_finish_that_announces_calls_without_any_is_invalid(stage: Stage) -> N
     assert (played.receipt.verdict, played.receipt.cause) == ("fail", "model")
 
 
+@case(69)
 def test_two_calls_with_one_id_run_neither(stage: Stage) -> None:
     actor = ReplyActor([said("", called("toy ask plane", id_="x"), called("ls", id_="x"))])
     played = stage.play(actor=actor)
@@ -28,6 +30,7 @@ def test_two_calls_with_one_id_run_neither(stage: Stage) -> None:
     assert played.plane[0].calls == [("greet",)]
 
 
+@case(70)
 def test_an_id_used_in_an_earlier_turn_is_invalid(stage: Stage) -> None:
     actor = ReplyActor([said("", called("ls", id_="x")), said("", called("pwd", id_="x"))])
     played = stage.play(actor=actor)
@@ -38,9 +41,9 @@ def test_an_id_used_in_an_earlier_turn_is_invalid(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("finish", "reason"),
     [
-        ("length", "model_output_truncated"),
-        ("refusal", "model_refusal"),
-        ("content_filter", "content_filtered"),
+        pytest.param("length", "model_output_truncated", marks=case(71)),
+        pytest.param("refusal", "model_refusal", marks=case(72)),
+        pytest.param("content_filter", "content_filtered", marks=case(72)),
     ],
 )
 def test_a_cut_off_refused_or_filtered_reply_ends_the_episode(stage: Stage, finish: FinishReason, reason: str) -> None:
@@ -55,6 +58,7 @@ def test_a_truncated_call_is_never_run(stage: Stage) -> None:
     assert played.receipt.steps == ()
 
 
+@case(73)
 @pytest.mark.parametrize("finish", ["unknown", "pause", "error", None])
 def test_nothing_at_all_is_never_a_quiet_success(stage: Stage, finish: FinishReason | None) -> None:
     played = stage.play(actor=ReplyActor([said("", finish=finish)]))
@@ -137,6 +141,48 @@ def test_a_strict_scenario_ends_with_a_call_that_cannot_run(
     played = stage.play(actor=ReplyActor([said("", call)]), change={"strict": {kind: "fail"}})
     assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == (reason, detail)
     assert played.receipt.verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad", "detail"),
+    [
+        (
+            "parse",
+            ToolCall(id="b", name="exec", arguments_raw="{", arguments=None, fault="malformed_arguments"),
+            "arguments",
+        ),
+        ("unknown_tool", called("ls", name="other", id_="b"), "undeclared"),
+    ],
+)
+def test_a_strict_scenario_runs_nothing_of_a_reply_with_a_call_that_cannot_be_read(
+    stage: Stage, kind: str, bad: ToolCall, detail: str
+) -> None:
+    actor = ReplyActor([said("", called("toy ask plane"), bad)])
+    played = stage.play(actor=actor, change={"strict": {kind: "fail"}})
+    assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("invalid_model_response", detail)
+    assert (played.receipt.steps, played.plane[0].calls) == ((), [("greet",)])
+
+
+def test_a_call_without_an_id_is_invalid(stage: Stage) -> None:
+    played = stage.play(actor=ReplyActor([said("", called("ls", id_=""))]))
+    assert (played.receipt.outcome.detail, played.receipt.steps) == ("ids", ())
+
+
+@pytest.mark.parametrize(("finish", "quirks"), [("stop", ()), ("tool_calls", ("finish_stop_with_tool_calls",))])
+def test_calls_that_the_finish_does_not_announce_run_unless_the_scenario_is_strict(
+    stage: Stage, finish: FinishReason, quirks: tuple[Quirk, ...]
+) -> None:
+    reply = Reply(text="", calls=(called("ls"),), finish=finish, usage=FEW_TOKENS, quirks=quirks)
+    played = stage.play(actor=ReplyActor([reply, said("Bye.")]))
+    assert [step.result for step in played.receipt.steps] == ["succeeded"]
+    strict = stage.play(actor=ReplyActor([reply]), change={"strict": {"finish": "fail"}})
+    assert (strict.receipt.outcome.detail, strict.receipt.steps) == ("finish_mismatch", ())
+
+
+def test_calls_that_the_finish_announces_run_where_the_scenario_is_strict(stage: Stage) -> None:
+    actor = ReplyActor([said("", called("ls")), said("Bye.")])
+    played = stage.play(actor=actor, change={"strict": {"finish": "fail"}})
+    assert played.receipt.outcome.name == "completed/final_response"
 
 
 def test_a_denied_tool_is_answered_and_not_started(stage: Stage) -> None:

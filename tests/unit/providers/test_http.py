@@ -272,15 +272,25 @@ def test_a_reset_in_the_middle_of_a_body_is_a_lost_connection(peer: Peers, trans
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     error = failure(transport, peer(reset).url)
-    assert (error.category, error.retryable, error.sent) == ("connection_lost", True, True)
+    assert (error.category, error.retryable, error.delivered) == ("connection_lost", False, True)
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}"], ids=["no answer", "half an answer"]
+    ("answer", "delivered"),
+    [
+        (b"", False),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n", False),
+        (b"HTTP/1.1 503 Busy\r\ncontent-length: 99\r\n\r\n{}", False),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}", True),
+    ],
+    ids=["no answer", "only a head", "half a refusal", "half an answer"],
 )
-def test_an_end_before_the_end_is_a_lost_connection(peer: Peers, transport: HttpTransport, answer: bytes) -> None:
+def test_an_end_before_the_end_is_a_lost_connection(
+    peer: Peers, transport: HttpTransport, answer: bytes, *, delivered: bool
+) -> None:
+    """A reply of which a part is there was made and is paid for: the request is not sent again."""
     error = failure(transport, peer(answering_once(answer)).url)
-    assert (error.category, error.retryable) == ("connection_lost", True)
+    assert (error.category, error.retryable, error.delivered) == ("connection_lost", not delivered, delivered)
 
 
 def test_what_is_not_http_is_a_bad_response(peer: Peers, transport: HttpTransport) -> None:

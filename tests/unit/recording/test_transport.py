@@ -123,6 +123,17 @@ def test_a_request_asked_once_too_often_says_so() -> None:
     assert (drift.stale, drift.recorded, drift.now) == ("extra_request", "1", "2")
 
 
+def test_a_recording_tells_whether_a_request_was_sent_again_at_once() -> None:
+    asked = [b'{"turn": 1}'] * 2 + [b'{"turn": 2}', b'{"turn": 1}']
+    answers = [(429, {}, b"{}"), (200, {}, b"{}"), (503, {}, b"{}"), (200, {}, b"{}")]
+    transport, ask = rec.replayed(rec.recording(rec.recorded(answers, asked)))
+    told = [transport.replayer.goes_on_with_the_same]
+    for turn in (1, 1, 2, 1):
+        ask({"turn": turn})
+        told.append(transport.replayer.goes_on_with_the_same)
+    assert told == [False, True, False, False, False]
+
+
 def test_an_empty_recording_answers_nothing() -> None:
     _, ask = rec.replayed(rec.recording([]))
     with pytest.raises(ReplayMismatchError, match=r"^this request was not recorded$"):

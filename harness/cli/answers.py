@@ -1,0 +1,48 @@
+"""What a person answers to episodes of a run that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness import wiring
+from harness.errors import OpeningRefusedError, UsageError
+from harness.receipt import read_run
+
+__all__ = ["answer_option", "give_answers"]
+
+answer_option = click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="NUMBER=TEXT",
+    help="Beside --resume: what an episode that waits for you is told, by its number in the summary; repeatable.",
+)
+
+
+def give_answers(run: Path | None, answers: Sequence[str]) -> None:
+    """Put each answer into the episode that waits for it. Raises UsageError, and StoreError for what is no run."""
+    if not answers:
+        return
+    if run is None:
+        raise UsageError("--answer goes beside --resume RUN: it answers an episode of a run that waits")
+    given = [_parsed(answer) for answer in answers]
+    receipts = read_run(run).receipts
+    for number, text in given:
+        if not 1 <= number <= len(receipts):
+            raise UsageError(f"--answer {number}: {run} has {len(receipts)} episodes")
+        try:
+            wiring.answer_episode(run, receipts[number - 1].key, text)
+        except ValueError as error:
+            raise UsageError(f"--answer {number}: {error}") from None
+        except OpeningRefusedError as error:
+            raise UsageError(f"--answer {number}: the episode takes no answer: {error}") from None
+
+
+def _parsed(answer: str) -> tuple[int, str]:
+    number, equals, text = answer.partition("=")
+    if not equals or not (number.isascii() and number.isdecimal()):
+        raise UsageError("--answer: allowed: NUMBER=TEXT, with the episode's number in the summary of its run")
+    return int(number), text

@@ -1,0 +1,74 @@
+"""What a person or a host decides about an episode that waits, for nobody knows what an operation of it came to.
+
+A decision is in the journal before anybody acts on it, and the first one counts. Whoever drives the episode next does
+what was decided.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from harness.episode.beside import opened_beside
+from harness.episode.durable import DurablePlace
+from harness.episode.execute import observed
+from harness.errors import DecisionRefusedError, EpisodeError
+from harness.journal import EpisodeState, Journal, Operation, Spool
+from harness.ports import Clock
+from harness.schema.base import Digest, JsonValue
+from harness.schema.process import Completed
+from harness.schema.record import Decided
+
+__all__ = ["Decision", "decide"]
+
+#: ``defer`` leaves it open; ``retry`` does it again; ``replay_success`` takes a result that is known by now;
+#: ``record_failure`` says that it failed; ``abort`` gives the episode up.
+Decision = Literal["defer", "retry", "replay_success", "record_failure", "abort"]
+
+
+def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Completed | None = None) -> Decided:
+    """Record a decision about the one operation that an episode waits for; returns what was recorded.
+
+    A model call is known to have succeeded where its reply came in late: that is the result then. Of a tool's call
+    ``result`` is what the control plane answered.
+
+    Raises DecisionRefusedError where the episode does not wait for that, somebody has it or decided before, or no
+    result is known.
+    """
+    try:
+        with opened_beside(place, clock) as durable:
+            journal, spool = durable.journal, durable.spool
+            name, operation = _waited_for(journal.settled)
+            _undecided(journal, name)
+            kept = _result(spool, name, operation, result) if decision == "replay_success" else None
+            made = Decided(operation=name, digest=operation.digest, decision=decision, spool=kept)
+            journal.append_beside(made)
+            return made
+    except EpisodeError as error:
+        raise DecisionRefusedError(f"the episode cannot be decided about: {error}") from error
+
+
+def _waited_for(state: EpisodeState) -> tuple[str, Operation]:
+    waiting = state.waiting
+    unknown = [(name, one) for name, one in state.operations.items() if one.status in {"unknown", "not_sent"}]
+    if waiting is None or waiting.reason != "reconciliation_required" or not unknown:
+        raise DecisionRefusedError("the episode does not wait for a decision")
+    return unknown[-1]
+
+
+def _undecided(journal: Journal, name: str) -> None:
+    before = journal.decision_on(name)
+    if before is not None:
+        raise DecisionRefusedError(f"it is decided already: {before.decision}; resume the run to have that done")
+
+
+def _result(spool: Spool, name: str, operation: Operation, result: Completed | None) -> Digest | None:
+    """Where the result of the operation is kept; None for a late reply, which is found by its attempt."""
+    if operation.purpose != "tool":
+        if result is not None or spool.reply(name, operation.attempt) is None:
+            raise DecisionRefusedError("no reply to the model call came in; decide retry, record_failure or abort")
+        return None
+    if result is None:
+        raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
+    seen: JsonValue = json.loads(observed(result).model_dump_json())
+    return spool.put(json.dumps({"state": "", "value": seen}, sort_keys=True).encode("ascii"))

@@ -1,0 +1,156 @@
+"""T14 of a turn: what came of an attempt at a model call, in the journal and in the ledger."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Literal
+
+from harness.episode.endings import provider_ending
+from harness.episode.hands import TurnInHand
+from harness.episode.model_call import CallEnd
+from harness.episode.world import World
+from harness.errors import ProviderError, ReplayMismatchError
+from harness.schema.base import digest_bytes, digest_text
+from harness.schema.message import Reply
+from harness.schema.outcome import Outcome
+from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown, UsageRow
+from harness.schema.run import AttemptRow
+
+__all__ = ["CUT_OFF", "account_late", "adopt", "fail", "reply_bytes", "row_of", "settle"]
+
+#: What a provider adds to the name of a model to tell which version of it answers.
+_VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
+
+#: What the journal says of a call whose reply broke off: it was made, so it is paid for, and nobody has it.
+CUT_OFF = "reply_cut_off"
+
+_Status = Literal["unknown", "failed", "not_sent"]
+
+
+def row_of(operation: str, attempt: int) -> str:
+    """The name of an attempt's row in the ledger."""
+    return f"{operation}:attempt:{attempt}"
+
+
+def reply_bytes(reply: Reply) -> bytes:
+    """A reply as the spool keeps it."""
+    # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form
+    return json.dumps(reply.model_dump(), sort_keys=True).encode("ascii")
+
+
+def settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:
+    """The call was answered: receipt and usage, before anybody reads the reply."""
+    spool = digest_bytes(reply_bytes(reply))
+    world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
+    row = row_of(turn.operation, attempt)
+    world.record(UsageRow(row=row, purpose="main", status="completed", usage=reply.usage))
+    world.attempts.append(_answered(turn, attempt, reply, seconds))
+    turn.reply = reply
+
+
+def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
+    """Somebody decided that a reply which came too late answers the call; it was paid for once."""
+    row = row_of(turn.operation, attempt)
+    _ = world.journal.ahead  # what was accounted for meanwhile counts
+    is_known = any(one.row == row and one.usage is not None for one in world.state.usage)
+    if not is_known and reply.usage is not None:
+        world.record(LateUsage(row=row, usage=reply.usage))
+    spool = digest_bytes(reply_bytes(reply))
+    world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
+    world.attempts.pop()
+    world.attempts.append(_answered(turn, attempt, reply, 0.0))
+    world.flag("late_usage")
+    turn.reply = reply
+
+
+def account_late(world: World | None) -> None:
+    """Usage that came before the end, of a call that was given up: into the journal and the ledger."""
+    if world is None:
+        return
+    for late in world.late.take():
+        world.record(late)
+        world.flag("late_usage")
+        world.attempts = [
+            row.model_copy(update={"usage": late.usage}) if row_of(row.operation, row.attempt) == late.row else row
+            for row in world.attempts
+        ]
+
+
+def fail(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: float) -> Outcome:
+    """The call was not answered: records and row, and the ending that this is where nobody asks again."""
+    status, word = _unanswered(end)
+    # of a call that was withdrawn a cancelled episode tells too: else nobody knew that it was not made
+    record = world.journal.append if end.error is None and not end.sent else world.record
+    if status == "unknown":
+        world.record(OpUnknown(operation=turn.operation, attempt=attempt, detail=word))
+    elif status == "not_sent":
+        record(OpNotSent(operation=turn.operation, attempt=attempt, detail=word))
+    else:
+        world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=word))
+    usage = UsageRow(row=row_of(turn.operation, attempt), purpose="main", status=status, usage=None)
+    record(usage)
+    provider = end.error if isinstance(end.error, ProviderError) else None
+    world.attempts.append(
+        AttemptRow(
+            operation=turn.operation,
+            attempt=attempt,
+            status=status,
+            usage=None,
+            seconds=seconds,
+            error=word,
+            http_status=provider.http_status if provider else None,
+        )
+    )
+    return _ending(world, turn, end)
+
+
+def _unanswered(end: CallEnd) -> tuple[_Status, str]:
+    """A definitive failure, nothing that was ever sent, or nobody knows; and the word for why."""
+    error = end.error
+    if error is None:
+        return "unknown" if end.sent else "not_sent", end.gave_up or "unknown"
+    if not isinstance(error, ProviderError):
+        return "failed", "replay_mismatch" if isinstance(error, ReplayMismatchError) else "script_exhausted"
+    if not error.sent:
+        return "not_sent", error.category
+    return "failed" if end.is_definite else "unknown", CUT_OFF if error.delivered else error.category
+
+
+def _ending(world: World, turn: TurnInHand, end: CallEnd) -> Outcome:
+    error = end.error
+    stopped = world.bounds.cancellation()
+    if stopped is not None:
+        return stopped
+    if isinstance(error, ProviderError) and not error.delivered:
+        return provider_ending(error)
+    if isinstance(error, ReplayMismatchError):
+        return Outcome(status="failed", reason="replay_mismatch", detail=f"turn_{turn.number}")
+    if error is not None and not isinstance(error, ProviderError):
+        return Outcome(status="failed", reason="script_exhausted", detail=f"turn_{turn.number}")
+    if end.gave_up == "deadline":
+        return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
+    return Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
+
+
+def _answered(turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> AttemptRow:
+    return AttemptRow(
+        operation=turn.operation,
+        attempt=attempt,
+        status="completed",
+        usage=reply.usage,
+        seconds=seconds,
+        model=_resolved(turn.request.model if turn.request else "", reply.model),
+        fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+    )
+
+
+def _resolved(asked: str, answered: str | None) -> str | None:
+    """The model that answered: by name where it is the one asked for or a version of it, else by digest.
+
+    The provider chooses this text, so it may hold anything.
+    """
+    if answered is None:
+        return None
+    is_version = answered.startswith(asked) and _VERSION.fullmatch(answered.removeprefix(asked)) is not None
+    return answered if is_version else digest_text(answered)[:19]
