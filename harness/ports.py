@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest
@@ -22,6 +22,7 @@ __all__ = [
     "Executor",
     "Provider",
     "Reporter",
+    "Scripted",
     "Transport",
     "TurnContext",
     "WireResponse",
@@ -146,6 +147,15 @@ class Actor(Protocol):
 
     def close(self) -> None:
         """Release connections; idempotent."""
+
+
+@runtime_checkable
+class Scripted(Protocol):
+    """An actor with a script."""
+
+    @property
+    def left(self) -> int:
+        """Answers that were not asked for yet."""
 
 
 class Witness(Protocol):

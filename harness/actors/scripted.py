@@ -76,13 +76,14 @@ class ScriptedActor:
         if self._position >= len(self._actions):
             raise ScriptExhaustedError(self._position)
         action, position = self._actions[self._position], self._position
-        self._position += 1
         if action.raises is not None:
+            self._position += 1
             raise _transport_failure(action.raises)
         if action.raw_response is not None:
             body = _raw(action.raw_response)
         else:
             body = self._provider.encode_reply(self._made(action, position, request, context))
+        self._position += 1  # not before: a request that it cannot be the answer to takes none of the script's
         return self._provider.decode_reply(WireResponse(200, _HEADERS, body))
 
     def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:

@@ -11,6 +11,7 @@ from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ScenarioError
 from harness.scenario.checking_answers import check_problems
 from harness.scenario.checking_control import control_problems
+from harness.scenario.checking_faults import fault_problems
 from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
@@ -44,6 +45,7 @@ def load(path: Path, *, grammars: frozenset[str]) -> LoadedScenario:
         *rule_problems(scenario),
         *check_problems(scenario),
         *control_problems(scenario),
+        *fault_problems(scenario),
     ]
     if problems:
         raise _refusal(path, text, problems)

@@ -23,7 +23,7 @@ from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
-from harness.wiring.actors import Transports, open_actor
+from harness.wiring.actors import Transports, open_actor, with_faults
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
@@ -156,6 +156,7 @@ class Session:
             )
         masks = Masks()
         actor, witness = self._actor(job, masks)
+        actor, asked = with_faults(actor, job.loaded.scenario.fault)
 
         def executor_for(workspace: Workspace) -> Executor:
             masks.bind(workspace)
@@ -168,7 +169,7 @@ class Session:
             open_plane=opener(self._place, plane, executor_for),
             executor=self._cold(None),
             clock=clock,
-            cancelled=self._stop.is_set,
+            cancelled=lambda: self._stop.is_set() or asked.is_set(),
             search_path=self._place.search_path,
             durable=self._durable(job),
             keep_output=self._keep_output,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -237,6 +238,10 @@ class Stage:
         else:
             spec = ActorSpec(identity=actor.identity)
         planes: list[ToyPlane] = []
+        asked = threading.Event()
+        if scenario.fault:
+            faulty = catalog.shared("actors", "faulty").FaultyActor
+            actor = faulty(actor, scenario.fault, pause=self.pause, cancel=asked.set)
 
         def open_plane(workspace: Workspace) -> ControlPlane:
             if broken_plane:
@@ -250,7 +255,7 @@ class Stage:
             open_plane=open_plane,
             executor=self.executor,
             clock=self.clock,
-            cancelled=cancelled,
+            cancelled=lambda: cancelled() or asked.is_set(),
             search_path="/usr/local/bin:/usr/bin:/bin",
             host_denied=host_denied,
             temporary=self.temporary,
