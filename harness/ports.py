@@ -27,6 +27,7 @@ __all__ = [
     "Provider",
     "Quota",
     "Reporter",
+    "Scripted",
     "Transport",
     "TurnContext",
     "WireResponse",
@@ -186,6 +187,15 @@ class Quota(Protocol):
 
     def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
         """What came of an attempt; ``usage`` None is unknown. An attempt that is settled already stays as it is."""
+
+
+@runtime_checkable
+class Scripted(Protocol):
+    """An actor with a script."""
+
+    @property
+    def left(self) -> int:
+        """Answers that were not asked for yet."""
 
 
 class Witness(Protocol):

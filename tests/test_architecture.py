@@ -24,8 +24,8 @@ LAYERS = (
     ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
-        *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript", "history"),
-        *("observation",),
+        *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
+        *("history", "observation"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
     ("suite",),

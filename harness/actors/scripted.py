@@ -79,13 +79,14 @@ class ScriptedActor:
         if self._position >= len(self._actions):
             raise ScriptExhaustedError(self._position)
         action, position = self._actions[self._position], self._position
-        self._position += 1
         if action.raises is not None:
+            self._position += 1
             raise _transport_failure(action.raises)
         if action.raw_response is not None:
             body = _raw(action.raw_response)
         else:
             body = self._provider.encode_reply(self._made(action, position, request, context))
+        self._position += 1  # not before: a request that it cannot be the answer to takes none of the script's
         if len(body) > _SHORT:
             return _decoded(self._provider, body)
         return _read(self._provider, body)  # type: ignore[arg-type]  # any object that has no __eq__ can be hashed

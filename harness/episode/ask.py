@@ -37,14 +37,14 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
     live one is made once more at most, and flagged (runner specification 2.7). One that failed in a way that may be
     over soon is made again within its bounds. All attempts are one operation and one turn.
     """
-    retries, repeats = Retries(world), 0
+    retries, repeats, failed = Retries(world), 0, 0
     allowed = REPEATS if world.parts.job.options.cut_off_calls == "repeat" else 0
     attempt = 1
     while True:
         known = _known(world, turn, attempt)
         if known is None and world.was_cut_off() and _is_live(world):
             known = CallEnd(gave_up="interrupted")
-        end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt)
+        end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt, failed)
         if end.reply is not None:
             settle(world, turn, attempt, end.reply, seconds)
             return None
@@ -61,6 +61,7 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
                 world.problem = str(end.error)
             return ending
         repeats += end.gave_up == "interrupted"
+        failed += end.error is not None
         attempt += 1
         refused = start(world, turn, attempt)
         if refused is not None:
@@ -109,8 +110,8 @@ def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) 
     return None
 
 
-def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, float]:
-    """The call, and the seconds that it took."""
+def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[CallEnd, float]:
+    """The call, after so many that ``failed``, and the seconds that it took."""
     request, job, parts = turn.request, world.parts.job, world.parts
     if request is None:  # pragma: no cover  (T10 makes it)
         raise AssertionError(turn.operation)
@@ -120,7 +121,9 @@ def _called(world: World, turn: TurnInHand, attempt: int) -> tuple[CallEnd, floa
         deadline_s=limit_s + GRACE_S,
         cancelled=world.bounds.cancelled,
         substitute=lambda text: _filled(world, turn, text),
-        visit=Visit(scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt),
+        visit=Visit(
+            scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt, again=failed
+        ),
     )
 
     def settled() -> Reply:

@@ -11,6 +11,7 @@ from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.verdict import Conclusion, default_cause, default_verdict, scenario_rule
 from harness.episode.world import World
 from harness.journal import EpisodeState, Journal, StepState
+from harness.ports import Scripted
 from harness.receipt import Evidence, ObservedChange, build_receipt
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.finding import RawFinding
@@ -23,6 +24,8 @@ from harness.schema.verdict import Cause
 
 __all__ = ["UNEXPECTED_CHANGE", "close"]
 
+#: Codes of a scenario that did not come to pass as it is written.
+FAULT_NEVER_FIRED, SCRIPT_LEFT_OVER = "fault_never_fired", "script_left_over"
 #: The code of an episode in which something changed that the scenario does not allow.
 UNEXPECTED_CHANGE = "unexpected_workspace_change"
 
@@ -69,6 +72,10 @@ def _conclude(
     if world is not None and world.drifts:
         return _stale(world.drifts, world.findings)
     judged = _judge(parts, world, state, outcome)
+    unmet = None if world is None or judged.verdict not in {"pass", "fail"} else _unmet(parts, world, state)
+    if unmet is not None:
+        finding = RawFinding(code=unmet, check="outcome")
+        return Conclusion("not_judged", "scenario", unmet, (*judged.findings, (None, finding)))
     wrong = [change for change in changes if not change.allowed]
     if not wrong:
         return judged
@@ -78,6 +85,17 @@ def _conclude(
         return Conclusion(judged.verdict, judged.cause, judged.code, findings)
     cause: Cause = "control_plane" if all(change.by == "control_plane" for change in wrong) else "model"
     return Conclusion("fail", cause, UNEXPECTED_CHANGE, findings)
+
+
+def _unmet(parts: EpisodeParts, world: World, state: EpisodeState) -> str | None:
+    """The code of what the scenario promised and did not come to pass: then it proves nothing about its actor."""
+    for fault in world.scenario.fault:
+        asked = state.operations.get(f"turn-{fault.at}/main")
+        if asked is None or asked.attempt == 0:
+            return FAULT_NEVER_FIRED
+    if world.scenario.strict.leftovers == "fail" and isinstance(parts.actor, Scripted) and parts.actor.left:
+        return SCRIPT_LEFT_OVER
+    return None
 
 
 def _stale(drifts: Sequence[Drift], found: Sequence[tuple[int | None, RawFinding]]) -> Conclusion:

@@ -15,7 +15,7 @@ from harness.schema.scenario import LateValue, Scenario
 from harness.schema.script import Action
 from harness.schema.tool import ToolCall
 
-__all__ = ["answer", "body_of", "truncated"]
+__all__ = ["answer", "body_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +97,6 @@ def body_of(action: Action) -> bytes | None:
         return None
     raw = action.raw_response
     return (raw if isinstance(raw, str) else canonical_json(raw)).encode("utf-8", "backslashreplace")
-
-
-def truncated(reply: Reply) -> Reply:
-    """Half of a reply, ended by the token limit: half its text, and half the arguments of its last call."""
-    text = None if reply.text is None else reply.text[: len(reply.text) // 2]
-    calls = reply.calls
-    if calls:
-        half = calls[-1].arguments_raw[: len(calls[-1].arguments_raw) // 2]
-        cut = calls[-1].model_copy(update={"arguments_raw": half, "arguments": None, "fault": "truncated"})
-        calls = (*calls[:-1], cut)
-    return reply.model_copy(update={"text": text, "calls": calls, "finish": "length", "finish_word": None})
 
 
 def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:

@@ -49,7 +49,7 @@ class Draws:
         A fault that names this turn comes first. The others share one draw, so that each has exactly its rate.
         """
         for fault in faults:
-            if fault.at_turn == visit.turn and visit.attempt <= fault.attempts:
+            if fault.at_turn == visit.turn and visit.attempt + visit.again <= fault.attempts:
                 return fault
         point = self._of("fault", visit)
         for fault in faults:
@@ -60,4 +60,5 @@ class Draws:
         return None
 
     def _of(self, purpose: str, visit: Visit) -> float:
-        return self.uniform(purpose, visit.scenario, visit.trial, visit.turn, visit.attempt)
+        again = (visit.again,) if visit.again else ()
+        return self.uniform(purpose, visit.scenario, visit.trial, visit.turn, visit.attempt, *again)

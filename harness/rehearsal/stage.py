@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.errors import ScriptError
 from harness.ports import Provider
-from harness.rehearsal.answering import answer, body_of, truncated
+from harness.rehearsal.answering import answer, body_of
 from harness.rehearsal.casting import Role, cast
 from harness.rehearsal.conversation import Conversation, Dialect
 from harness.scenario import bind
@@ -136,7 +136,7 @@ class Stage:
             place = f"policy {cue.role.policy}, turn {cue.visit.turn}"
             raise _RefusedError("rehearsal_unresolved", f"{place}: {error}") from None
         if kind == "truncate":
-            reply = truncated(reply)
+            reply = reply.truncated()
         elif kind == "no_usage":
             reply = reply.model_copy(update={"usage": None})
         return self._done(cue, self._codec.encode_reply(reply), reply.usage, kind)

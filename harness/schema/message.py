@@ -135,3 +135,13 @@ class Reply(Frozen):
     opaque: JsonValue = None
     model: str | None = None
     fingerprint: str | None = None
+
+    def truncated(self) -> Reply:
+        """Half of it, ended by the token limit: half the text, and half the arguments of the last call."""
+        text = None if self.text is None else self.text[: len(self.text) // 2]
+        calls = self.calls
+        if calls:
+            half = calls[-1].arguments_raw[: len(calls[-1].arguments_raw) // 2]
+            cut = calls[-1].model_copy(update={"arguments_raw": half, "arguments": None, "fault": "truncated"})
+            calls = (*calls[:-1], cut)
+        return self.model_copy(update={"text": text, "calls": calls, "finish": "length", "finish_word": None})

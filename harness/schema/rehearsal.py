@@ -30,7 +30,8 @@ SIMULATED_HEADER: Final = "x-harness-simulated"
 
 _VISIT: Final = re.compile(
     r"scenario=(?P<scenario>[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127})"
-    r";trial=(?P<trial>[0-9]{1,9});turn=(?P<turn>[0-9]{1,9});attempt=(?P<attempt>[0-9]{1,9})",
+    r";trial=(?P<trial>[0-9]{1,9});turn=(?P<turn>[0-9]{1,9});attempt=(?P<attempt>[0-9]{1,9})"
+    r"(?:;again=(?P<again>[0-9]{1,9}))?",
     re.ASCII,
 )
 _Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,119}$")]
@@ -39,17 +40,23 @@ _Milliseconds = Annotated[float, Field(ge=0, le=600_000)]
 
 
 class Visit(Frozen):
-    """One attempt at one turn of one trial: all that a draw depends on besides the seed; each counts from 1."""
+    """One attempt at one turn of one trial: all that a draw depends on besides the seed; the first four from 1.
+
+    ``attempt`` is that of the episode. ``again`` counts the attempts at this turn that failed before in it; one that
+    was cut off by a kill, of which nothing is known, is none of them.
+    """
 
     scenario: ScenarioId
     trial: int = Field(ge=1)
     turn: int = Field(ge=1)
     attempt: int = Field(ge=1)
+    again: int = Field(default=0, ge=0)
 
     @property
     def header(self) -> str:
-        """The value of ``REHEARSAL_HEADER``."""
-        return f"scenario={self.scenario};trial={self.trial};turn={self.turn};attempt={self.attempt}"
+        """The value of ``REHEARSAL_HEADER``; ``again`` stands in it only where it is not 0."""
+        again = f";again={self.again}" if self.again else ""
+        return f"scenario={self.scenario};trial={self.trial};turn={self.turn};attempt={self.attempt}{again}"
 
     @classmethod
     def read(cls, header: str) -> Self | None:
@@ -58,9 +65,10 @@ class Visit(Frozen):
         if found is None:
             return None
         trial, turn, attempt = (int(found[name]) for name in ("trial", "turn", "attempt"))
-        return (
-            cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt) if trial * turn * attempt else None
-        )
+        if not trial * turn * attempt:
+            return None
+        again = int(found["again"] or 0)
+        return cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt, again=again)
 
 
 #: ``status``: an HTTP error. ``reset``: the connection breaks in the middle of the body. ``hang``: no answer at all.

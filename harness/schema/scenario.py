@@ -11,6 +11,7 @@ from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
 from harness.schema.detectors import DetectorSpec
+from harness.schema.fault import ActorFault
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
@@ -144,7 +145,8 @@ class StrictSpec(Frozen):
     """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``).
 
     ``control`` is a ``finalize`` beside other calls, or one that does not fit its schema; ``finish`` a reply that
-    calls tools though its finish reason does not say so, whose calls run otherwise.
+    calls tools though its finish reason does not say so, whose calls run otherwise. ``leftovers`` are answers of a
+    script that nobody asked for: with ``fail`` its episode proves nothing.
     """
 
     parse: Strictness = "observe"
@@ -153,6 +155,7 @@ class StrictSpec(Frozen):
     arguments: Strictness = "observe"
     control: Strictness = "observe"
     finish: Strictness = "observe"
+    leftovers: Strictness = "observe"
 
 
 class ObserveSpec(Frozen):
@@ -196,6 +199,7 @@ class Scenario(Frozen):
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
     detectors: DetectorSpec = DetectorSpec()
+    fault: tuple[ActorFault, ...] = Field(default=(), max_length=64)
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
     script: ScriptSet

@@ -14,6 +14,7 @@ from harness.ports import Actor, Provider, Transport
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
+from harness.schema.fault import ActorFault
 from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
@@ -21,7 +22,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import CONFIG, Settings
 from harness.wiring.recordings import recorded_specs
 
-__all__ = ["Transports", "actor_specs", "covered_by", "open_actor", "secret_guard"]
+__all__ = ["Transports", "actor_specs", "covered_by", "open_actor", "secret_guard", "with_faults"]
 
 #: The codec whose wire form scripted answers go through.
 SCRIPT_CODEC = "openai"
@@ -177,6 +178,19 @@ def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transpo
     key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
     live: Actor = catalog.module("actors", "live").build(spec, wire, (transport or transports.mine()).send, key)
     return live
+
+
+def with_faults(actor: Actor, faults: Sequence[ActorFault]) -> tuple[Actor, threading.Event]:
+    """The actor, going wrong where a scenario says so, and the event by which one of its faults asks to stop."""
+    asked = threading.Event()
+    if not faults:
+        return actor, asked
+    faulty: Actor = catalog.shared("actors", "faulty").FaultyActor(actor, faults, pause=_pause, cancel=asked.set)
+    return faulty, asked
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
 
 
 def secret_guard(place: Settings, specs: Iterable[ActorSpec]) -> SecretGuard:

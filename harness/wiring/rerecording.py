@@ -11,8 +11,8 @@ from harness.redaction import Scrubber
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import GenerationSettings
 from harness.schema.recording import RecordingHeader, RerecordSpec
-from harness.wiring.actors import CONFIG, covered_by
-from harness.wiring.places import Settings
+from harness.wiring.actors import covered_by
+from harness.wiring.places import CONFIG, Settings
 
 __all__ = ["known_scrubber", "rerecord_spec"]
 

@@ -24,7 +24,7 @@ from harness.recording import Comparer, Keeper, Seen
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
-from harness.wiring.actors import Transports, open_actor
+from harness.wiring.actors import Transports, open_actor, with_faults
 from harness.wiring.built_in import plane_operations
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
@@ -180,6 +180,7 @@ class Session:
             )
         masks = Masks()
         actor, witness = self._actor(job, masks)
+        actor, asked = with_faults(actor, job.loaded.scenario.fault)
 
         def open_plane(workspace: Workspace) -> ControlPlane:
             masks.bind(workspace)
@@ -193,7 +194,7 @@ class Session:
             operations=plane_operations(job.plane.ref) or {},
             executor=self._cold(None),
             clock=clock,
-            cancelled=self._stop.is_set,
+            cancelled=lambda: self._stop.is_set() or asked.is_set(),
             search_path=self._place.search_path,
             durable=self._durable(job),
             quota=self._quota(job),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -246,6 +247,10 @@ class Stage:
         else:
             spec = ActorSpec(identity=actor.identity, price=price)
         planes: list[ToyPlane] = []
+        asked = threading.Event()
+        if scenario.fault:
+            faulty = catalog.shared("actors", "faulty").FaultyActor
+            actor = faulty(actor, scenario.fault, pause=self.pause, cancel=asked.set)
 
         def open_plane(workspace: Workspace) -> ControlPlane:
             if broken_plane:
@@ -261,7 +266,7 @@ class Stage:
             open_plane=open_plane,
             executor=self.executor,
             clock=self.clock,
-            cancelled=cancelled,
+            cancelled=lambda: cancelled() or asked.is_set(),
             search_path="/usr/local/bin:/usr/bin:/bin",
             host_denied=host_denied,
             temporary=self.temporary,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from numbered import case
 
 from harness.actors.scripted import ScriptedActor, build
 from harness.errors import ProviderError, ScriptError, ScriptExhaustedError
@@ -201,3 +202,13 @@ def test_replacements_that_grow_without_end_are_refused_before_they_are_made() -
     grown = Action(command="a" * 4_000, replace=(("a", "b" * 4_000),))
     with pytest.raises(ScriptExhaustedError, match="replacing makes more than 8388608 characters"):
         asked(actor(grown), SHELL)
+
+
+@case(199)
+def test_a_request_that_an_answer_does_not_fit_takes_none_of_the_script() -> None:
+    acting = actor("ls", "pwd")
+    with pytest.raises(ScriptExhaustedError):
+        asked(acting, OTHER)
+    assert acting.left == 2
+    assert asked(acting).calls[0].arguments == {"cmd": "ls"}
+    assert acting.left == 1

@@ -66,7 +66,7 @@ def test_two_turns_differ_in_bytes_and_the_same_turn_does_not() -> None:
     assert first.call is not None
     assert first.call.model_dump() == {
         "model": "m",
-        "visit": {"scenario": "toy/ask-then-read", "trial": 1, "turn": 1, "attempt": 1},
+        "visit": {"scenario": "toy/ask-then-read", "trial": 1, "turn": 1, "attempt": 1, "again": 0},
         "policy": "m",
         "fault": None,
         "latency_ms": 0.0,
