@@ -17,6 +17,7 @@ from harness.schema.record import CallResulted, InputDelivered, OpReceipt, Paylo
 from harness.schema.tool import ResultCode
 
 __all__ = [
+    "Seen",
     "Streaks",
     "alike",
     "error_digest",

@@ -13,6 +13,7 @@ from command_line import CommandLine
 from pydantic import JsonValue
 
 from harness import wiring
+from harness.schema.limits import Limits
 
 pytestmark = pytest.mark.plane
 
@@ -147,13 +148,15 @@ def test_a_model_that_never_answers_leaves_it_open_what_it_cost(line: CommandLin
     assert [row["status"] for row in log["attempts"]] == ["unknown"]
 
 
+@pytest.mark.slow
 def test_an_outage_is_tried_again_and_both_conversations_are_kept(line: CommandLine) -> None:
     follower, asked = Follower(), 0
 
     def answer(body: dict[str, JsonValue]) -> dict[str, JsonValue] | tuple[int, bytes]:
         nonlocal asked
         asked += 1
-        return (503, b"<html>busy</html>") if asked == 2 else follower(body)
+        # as long as one call is tried again, and no longer
+        return (503, b"<html>busy</html>") if 2 <= asked < 2 + Limits().model_attempts else follower(body)
 
     with serving(answer) as server:
         done = line.run(

@@ -26,6 +26,7 @@ LATER: dict[str, tuple[int, ...]] = {
     "compaction and the prompt-too-long ladder": (56, *range(143, 149)),
     "child episodes": (96, *range(188, 193)),
     "tool servers": (193, 194, 195),
+    "journals of an older format": (227,),
 }
 
 _HEAD = """\

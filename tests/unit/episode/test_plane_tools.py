@@ -208,6 +208,7 @@ def test_an_operation_of_no_kind_is_not_run(stage: Stage) -> None:
     assert played.result.log.plane_calls == 0
 
 
+@case(1)
 def test_an_operation_that_the_plane_has_not_is_a_broken_scenario(stage: Stage) -> None:
     stage.operations = {}
     played = stage.play(actor=ReplyActor([]), change=CHANGE)
