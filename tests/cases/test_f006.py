@@ -163,6 +163,7 @@ def test_f006_once_finishes_what_is_in_flight_and_the_rest_is_played_later(
     assert trials(out) == list(range(1, 11))
 
 
+@pytest.mark.slow
 def test_f006_twice_stops_now_and_what_was_running_is_gone_on_with(line: CommandLine) -> None:
     held, out = Held(), line.cwd / "out"
     with serving(held) as server:

@@ -92,8 +92,9 @@ def test_a_model_that_only_talks_fails_and_the_run_itself_is_fine(line: CommandL
     ("answer", "detail"),
     [
         ((401, b'{"error": {"message": "no"}}'), "auth"),
-        ((429, b'{"error": {"message": "slow down"}}'), "rate_limited"),
-        ((503, b"<html>busy</html>"), "server"),
+        # these are tried again for a while
+        pytest.param((429, b'{"error": {"message": "slow down"}}'), "rate_limited", marks=pytest.mark.slow),
+        pytest.param((503, b"<html>busy</html>"), "server", marks=pytest.mark.slow),
         ((200, b"<!doctype html><title>login</title>"), "protocol"),
         ((200, b""), "protocol"),
     ],
@@ -108,6 +109,7 @@ def test_an_outage_is_one_receipt_and_not_judged(line: CommandLine, answer: tupl
     assert (outcome["reason"], outcome["detail"]) == ("model_error", detail)
 
 
+@pytest.mark.slow
 def test_a_refused_port_is_one_receipt_and_not_judged(line: CommandLine) -> None:
     with serving(lambda _: text("")) as server:
         url = server.url

@@ -44,6 +44,7 @@ def settled(folder: Path) -> list[Decimal]:
     return entries(folder, "settled")
 
 
+@pytest.mark.slow
 def test_a_run_within_its_bound_is_gone_on_with_and_pays_nothing_twice(line: CommandLine, rehearsed: Path) -> None:
     whole = line.run("run", *RUN, "--out", "whole", "--max-cost", "50")
     assert whole.returncode == 0, whole.stderr

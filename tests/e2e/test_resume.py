@@ -77,6 +77,7 @@ def nightly(line: CommandLine) -> Iterator[Nightly]:
         served.communicate(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_is_gone_on_with_and_pays_nothing_twice(nightly: Nightly) -> None:
     nightly.model = "sure"
     whole = nightly.line.run("run", SCENARIO, *nightly.asked, "--out", "whole")

@@ -29,6 +29,7 @@ def asks() -> dict[str, JsonValue]:
     return choice
 
 
+@pytest.mark.slow
 @case(78)
 def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLine) -> None:
     folder = line.cwd / "scenarios" / "loopx"

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -24,12 +25,7 @@ from harness.schema.record import CallResulted, Closed, OpPlanned, OpStarted, Re
 from harness.schema.tool import ToolCall
 
 COMMANDS = (
-    "toy ask plane",
-    "toy ask plane --fast",
-    "cat notes/a.json",
-    "cat b.json",
-    "ls runtime",
-    "date",
+    *("toy ask plane", "toy ask plane --fast", "cat notes/a.json", "cat b.json", "ls runtime", "date") * 8,
     "rm -rf /",
     "cat ../../etc/passwd",
     "toy ask plane; rm x",
@@ -38,14 +34,16 @@ COMMANDS = (
 )
 FINISHES: tuple[FinishReason | None, ...] = ("stop", "tool_calls", "length", "content_filter", None)
 
-usages = st.none() | st.builds(
+counted = st.builds(
     Usage, input_tokens=st.integers(0, 20), output_tokens=st.integers(0, 20), cache_read_tokens=st.integers(0, 5)
 )
+usages = st.integers(0, 40).flatmap(lambda number: counted if number else st.none())
 calls = st.one_of(
     st.builds(called, st.sampled_from(COMMANDS), st.sampled_from(["exec", "exec", "exec", "Exec", "other"])),
     st.builds(
-        lambda raw: ToolCall(id="c", name="exec", arguments_raw=raw, arguments=None),
+        lambda raw, id_: ToolCall(id=id_, name="exec", arguments_raw=raw, arguments=None),
         st.sampled_from(['{"cmd": ', "[]", "7", ""]),
+        st.sampled_from(["c"] * 30 + ["twice"]),
     ),
 )
 #: Replies that let the conversation go on, most of the time.
@@ -62,28 +60,31 @@ ending = st.builds(
     st.sampled_from(FINISHES),
     usages,
 )
+#: Loops are let go on in every second episode.
+LOOPS = ("repetition", "same_action", "malformed", "similar_error")
+detectors = st.sampled_from([{}, dict.fromkeys(LOOPS, False)])
 limits = st.fixed_dictionaries(
     {
-        "model_turns": st.integers(0, 200),
-        "tool_calls": st.integers(0, 300),
-        "tool_calls_per_turn": st.integers(1, 4),
-        "total_tokens": st.none() | st.integers(0, 4_000),
-        "tool_calls_by_name": st.sampled_from([{}, {"exec": 5}]),
+        "model_turns": st.sampled_from([0, 1, 3, 20, 200, 200, 200]),
+        "tool_calls": st.sampled_from([0, 1, 7, 1_000, 1_000, 1_000]),
+        "tool_calls_per_turn": st.sampled_from([1, 2, 3, 4, 4, 4]),
+        "total_tokens": st.sampled_from([None, None, None, None, 0, 40, 400]),
+        "tool_calls_by_name": st.sampled_from([{}, {}, {}, {"exec": 5}]),
         "last_turn_tools": st.sampled_from(["execute", "refuse"]),
     }
 )
 
 
 def conversation(replies: list[Reply]) -> list[Reply]:
-    """The replies, each call with an id of its own unless two share it on purpose (id ``c``)."""
+    """The replies, each call with an id of its own unless it is to share one (id ``twice``)."""
     numbered = []
     for turn, reply in enumerate(replies):
         made = tuple(
-            call.model_copy(update={"id": f"{turn}-{place}"}) if call.id == "c1" else call
+            call.model_copy(update={"id": f"{turn}-{place}"}) if call.id != "twice" else call
             for place, call in enumerate(reply.calls)
         )
         numbered.append(reply.model_copy(update={"calls": made}))
-    return numbered
+    return [*numbered, Reply(text="Bye.", finish="stop")]
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +106,39 @@ class Folding:
 
 
 @given(
-    replies=st.lists(going, max_size=200).flatmap(lambda many: st.builds(lambda one: [*many, one], ending)),
+    replies=st.sampled_from([0, 1, 2, 5, 10, 20, 60, 200])
+    .flatmap(lambda turns: st.lists(going, min_size=turns, max_size=turns))
+    .flatmap(lambda many: st.builds(lambda one: [*many, one], ending)),
     bounds=limits,
+    loops=detectors,
 )
 @settings(max_examples=30)
 def test_whatever_the_actor_says_the_bounds_hold_and_the_journal_is_all_there_is(
-    replies: list[Reply], bounds: dict[str, JsonValue], executor: Executor
+    replies: list[Reply], bounds: dict[str, JsonValue], loops: dict[str, JsonValue], executor: Executor
 ) -> None:
-    said = conversation(replies)
-    change: dict[str, JsonValue] = {"limits": bounds, "kind": LENIENT}
+    plays(conversation(replies), bounds, loops, executor)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_so_does_a_conversation_of_two_hundred_turns(seed: int, executor: Executor) -> None:
+    chance = Random(seed)  # noqa: S311  (what an actor says)
+    asks = [[called(chance.choice(COMMANDS[:6])) for _ in range(chance.randint(1, 3))] for _ in range(199)]
+    replies = [Reply(text="", calls=tuple(made), finish="tool_calls", usage=Usage()) for made in asks]
+    bounds: dict[str, JsonValue] = {
+        "model_turns": 200,
+        "tool_calls": 600,
+        "tool_calls_per_turn": 3,
+        "tool_calls_by_name": {},
+        "total_tokens": None,
+        "last_turn_tools": "execute",
+    }
+    assert plays(conversation(replies), bounds, dict.fromkeys(LOOPS, False), executor) == 200
+
+
+def plays(said: list[Reply], bounds: dict[str, JsonValue], loops: dict[str, JsonValue], executor: Executor) -> int:
+    """Play it undisturbed, and with a driver that is killed at its end; returns the turns that it took."""
+    change: dict[str, JsonValue] = {"limits": bounds, "kind": LENIENT, "detectors": loops}
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         stage = Stage(executor, Path(folder))
         folding = Folding()
@@ -132,6 +157,7 @@ def test_whatever_the_actor_says_the_bounds_hold_and_the_journal_is_all_there_is
         assert [r.payload for r in driving.records() if isinstance(r.payload, OpStarted)] == [
             r.payload for r in records if isinstance(r.payload, OpStarted)
         ]
+        return played.receipt.counters.model_turns
 
 
 #: Nothing ends the episode before its bounds or its actor do.
