@@ -64,6 +64,11 @@ class ScriptedActor:
         return self._identity
 
     @property
+    def is_immediate(self) -> bool:
+        """What it says is written down."""
+        return True
+
+    @property
     def left(self) -> int:
         """Answers that were not asked for yet."""
         return len(self._actions) - self._position

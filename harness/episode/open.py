@@ -129,7 +129,7 @@ def open_world(
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
         latest=baseline,
-        encoded=EncodedMessages(placeholders.hide_json),
+        encoded=EncodedMessages(placeholders.hide_json, placeholders.touches),
         durable=durable,
     )
     deliver_prompt(world)
@@ -153,6 +153,7 @@ def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Worksp
                 base=parts.temporary,
                 keep=parts.job.options.keep_workspace,
                 name=name,
+                later=None if parts.durable is not None else parts.remove_later,
             )
         )
     except EnvironmentProblem as error:
