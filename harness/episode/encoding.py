@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 
 from harness.schema.base import JsonValue, canonical_json
-from harness.schema.message import Message, ModelRequest
+from harness.schema.message import GenerationSettings, Message, ModelRequest
+from harness.schema.tool import ToolSpec
 
 __all__ = ["OPEN", "EncodedMessages"]
 
@@ -20,7 +21,7 @@ class EncodedMessages:
     def __init__(self, hide: Callable[[JsonValue], JsonValue], touches: Callable[[str], bool] = lambda _: True) -> None:
         """``touches`` tells of a text in JSON whether ``hide`` may change anything in it."""
         self._hide, self._touches = hide, touches
-        self._framed: tuple[ModelRequest, bytes] | None = None
+        self._framed: tuple[tuple[str, GenerationSettings, tuple[ToolSpec, ...]], bytes] | None = None
         self._known: list[tuple[Message, bytes]] = []
 
     def parts(self, messages: Sequence[Message]) -> list[bytes]:
@@ -34,9 +35,10 @@ class EncodedMessages:
 
     def frame(self, request: ModelRequest) -> bytes:
         """What follows the messages of a request: model, settings, tools."""
-        bare = request.model_copy(update={"messages": ()})
-        if self._framed is None or self._framed[0] != bare:
-            self._framed = bare, self._encoded(bare.model_dump()).removeprefix(OPEN)
+        told = request.model, request.settings, request.tools
+        if self._framed is None or self._framed[0] != told:
+            bare = request.model_copy(update={"messages": ()})
+            self._framed = told, self._encoded(bare.model_dump()).removeprefix(OPEN)
         return self._framed[1]
 
     def _encoded(self, value: dict[str, JsonValue]) -> bytes:

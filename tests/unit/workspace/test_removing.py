@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_without_a_thread_it_is_done_once_all_the_same(monkeypatch: pytest.Monke
 
 
 def test_a_workspace_that_waits_for_its_removal_still_has_an_owner(tmp_path: Path) -> None:
-    waiting = []
+    waiting: list[Callable[[], None]] = []
     with reserve(roots=("project",), base=tmp_path, later=waiting.append) as workspace:
         (workspace.cwd / "file").write_text("x")
     assert workspace.root.is_dir()
@@ -82,7 +83,7 @@ def test_a_workspace_that_waits_for_its_removal_still_has_an_owner(tmp_path: Pat
 
 
 def test_a_kept_workspace_is_not_handed_over(tmp_path: Path) -> None:
-    waiting = []
+    waiting: list[Callable[[], None]] = []
     with reserve(roots=("project",), base=tmp_path, keep=True, later=waiting.append) as workspace:
         pass
     assert (waiting, workspace.root.is_dir()) == ([], True)
