@@ -157,7 +157,7 @@ def open_calls(folder: Path) -> set[tuple[str, str]]:
         state: dict[str, bool] = {}
         for line in _lines(journal):
             try:
-                payload = json.loads(line)["payload"]
+                payload = json.loads(line).get("payload", {"kind": "head"})
             except ValueError:
                 continue  # it is being written
             name = payload.get("operation", "")
