@@ -16,6 +16,7 @@ from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
 from harness.schema.record import Decided, OpNotSent, OpReceipt, OpStarted, OpUnknown
 from harness.schema.rehearsal import Visit
+from harness.schema.run import DECIDED
 
 __all__ = ["ask"]
 
@@ -106,7 +107,8 @@ def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) 
         case "abort":
             return Outcome(status="failed", reason="operator_abort")
         case "record_failure":
-            world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail="decided"))
+            world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=DECIDED))
+            world.attempts.append(world.attempts.pop().model_copy(update={"error": DECIDED}))
             return Outcome(status="failed", reason="model_error", detail="transport")
         case "replay_success":
             adopt(world, turn, attempt, _kept(world, turn, attempt))

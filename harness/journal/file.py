@@ -106,16 +106,9 @@ def _open(path: Path) -> int:
 
 
 def _whole(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    parts: list[bytes] = []
-    at = 0
-    while at < size:
-        part = os.pread(descriptor, size - at, at)
-        if not part:
-            break
-        parts.append(part)
-        at += len(part)
-    return b"".join(parts)
+    with open(os.dup(descriptor), "rb", buffering=0) as file:  # noqa: PTH123  (a descriptor)
+        file.seek(0)
+        return file.read()
 
 
 def _read(data: bytes) -> tuple[tuple[Record, ...], int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from harness.schema.receipt import Receipt
-from harness.schema.run import EpisodeResult
+from harness.schema.run import DECIDED, EpisodeResult
 
 __all__ = ["ProviderFailure", "last_attempts", "provider_failure"]
 
@@ -35,6 +35,8 @@ def provider_failure(result: EpisodeResult) -> ProviderFailure | None:
     if receipt.outcome.reason not in _REASONS:
         return None
     last = result.log.attempts[-1].error if result.log.attempts else receipt.outcome.detail
+    if last == DECIDED:
+        return None  # whoever decided so did not ask for another one
     return _BY_CATEGORY.get(last or "", "outage")
 
 

@@ -19,6 +19,7 @@ from harness.schema.scenario import LoadedScenario
 from harness.schema.transcript import Transcript
 
 __all__ = [
+    "DECIDED",
     "ActorPrice",
     "AttemptRow",
     "Enforcement",
@@ -40,6 +41,10 @@ __all__ = [
 
 #: What can be done with an episode: nothing more, answer it, go on with it, begin it again, find out what was done.
 RecoveryClass = Literal["complete", "suspended", "resume_eligible", "restart_required", "reconciliation_required"]
+
+
+#: The error of an attempt that somebody said had failed, for nobody knew.
+DECIDED = "decided"
 
 
 class EpisodeOptions(Frozen):

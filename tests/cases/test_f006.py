@@ -134,15 +134,12 @@ def trials(folder: Path) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_f006_once_finishes_what_is_in_flight_and_the_rest_is_played_later(
-    line: CommandLine, number: signal.Signals
-) -> None:
+def test_f006_once_finishes_what_is_in_flight_and_the_rest_is_played_later(line: CommandLine) -> None:
     held, out = Held(), line.cwd / "out"
     with serving(held) as server:
         with interrupted(line, server, held) as process:
             children = descendants(process.pid)
-            said, seconds = told(process, number)
+            said, seconds = told(process, signal.SIGINT)
             assert said.startswith(b"harness: finishing what is in flight")
             assert seconds < MESSAGE_WITHIN_S
             assert children & descendants(process.pid), "what is in flight still needs the control plane"
@@ -164,13 +161,15 @@ def test_f006_once_finishes_what_is_in_flight_and_the_rest_is_played_later(
 
 
 @pytest.mark.slow
-def test_f006_twice_stops_now_and_what_was_running_is_gone_on_with(line: CommandLine) -> None:
+@pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["twice", "SIGTERM"])
+def test_f006_twice_stops_now_and_what_was_running_is_gone_on_with(
+    line: CommandLine, numbers: tuple[signal.Signals, ...]
+) -> None:
     held, out = Held(), line.cwd / "out"
     with serving(held) as server:
         with interrupted(line, server, held) as process:
             children = descendants(process.pid)
-            told(process, signal.SIGINT)
-            said, seconds = told(process, signal.SIGINT)
+            said, seconds = [told(process, number) for number in numbers][-1]
             assert said.startswith(b"harness: stopping now")
             assert seconds < MESSAGE_WITHIN_S
             _, err = process.communicate(timeout=PATIENCE_S)

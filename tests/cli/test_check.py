@@ -164,6 +164,7 @@ def test_episodes_are_played_with_the_script_the_plane_and_the_executor(
     assert job.actor == actor
 
 
+@pytest.mark.slow
 @pytest.mark.plane
 def test_the_bundled_scenarios_hold(harness: Harness, plane_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_HOME", str(plane_home))

@@ -117,6 +117,7 @@ def _running(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.plane
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_keeps_what_was_finished_and_leaves_nothing_behind(
@@ -138,6 +139,7 @@ def test_a_stopped_run_keeps_what_was_finished_and_leaves_nothing_behind(
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.plane
 def test_what_a_killed_run_leaves_is_removed_by_the_next_start(plane_home: Path, tmp_path: Path) -> None:
     environment = _environment(plane_home, tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from command_line import CommandLine
 from pydantic import JsonValue
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 SCENARIO = "loopx/capability-repair"
 BUNDLED = Path(__file__).parents[2] / "scenarios/loopx/capability-repair.toml"

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from harness import wiring
 
-pytestmark = pytest.mark.plane
+pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 #: In the environment, as an API key; and in files, file names, prompt, tool output and replies.
 KEY = "sk-canary-KEY-7f3a9c51e2"

@@ -30,6 +30,7 @@ def played(plane_home: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_every_shipped_recording_and_reference_leaves_its_receipt(plane_home: Path) -> None:
     done = played(plane_home)
     assert done.returncode == 0, done.stdout + done.stderr

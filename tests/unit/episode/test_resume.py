@@ -80,6 +80,7 @@ def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None
     assert (driving.provider.asked, again.plane) == ([1, 2, 3], [])
 
 
+@pytest.mark.slow
 @case(179)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_killed_at_any_write_it_ends_with_the_same_receipt(

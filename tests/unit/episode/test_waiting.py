@@ -193,6 +193,7 @@ def to_its_end(waiting: Waiting) -> Receipt:
     return last
 
 
+@pytest.mark.slow
 @case(179)
 def test_killed_at_any_record_it_still_waits_is_answered_and_ends_the_same(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

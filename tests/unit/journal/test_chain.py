@@ -177,3 +177,10 @@ def test_a_state_that_somebody_holds_stays_as_it_is() -> None:
     before = journal.state
     journal.append(TurnOpened(turn=2))
     assert (before.turn, journal.state.turn) == (1, 2)
+
+
+def test_a_wait_is_recorded_once_however_often_it_is_told() -> None:
+    journal = Journal()
+    for _ in range(2):
+        journal.suspend(Outcome(status="suspended", reason="blocked"))
+    assert [record.payload.kind for record in journal.records] == ["suspended"]

@@ -139,3 +139,40 @@ def test_boundaries_are_synced_and_what_leads_to_them_is_not(tmp_path: Path, mon
         counts.append(len(synced))
     assert counts == [0, 0, 1, 2]
     file.close()
+
+
+def test_an_interrupted_append_adds_nothing_and_another_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    written(path, PAYLOADS[:2])
+    before = path.read_bytes()
+    file = JournalFile(path)
+    journal = Journal(stored=file.records, keep=file.write)
+    for payload in PAYLOADS[:2]:
+        journal.append(payload)
+    write = os.write
+
+    def interrupted(descriptor: int, data: bytes) -> int:
+        write(descriptor, data[:10])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            journal.append(PAYLOADS[2])
+    file.close()
+    again = JournalFile(path)
+    assert len(again.records) == 2
+    journal = Journal(stored=again.records, keep=again.write)
+    for payload in PAYLOADS[:3]:
+        journal.append(payload)
+    again.close()
+    assert path.read_bytes().startswith(before)
+    assert JournalFile(path).records == journal.records
+
+
+def test_a_file_of_another_format_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b'{"format": "other", "version": 1}\n')
+    assert refusal(path) == "journal_integrity_mismatch"
