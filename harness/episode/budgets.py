@@ -87,7 +87,10 @@ def preflight(world: World, turn: TurnInHand) -> Outcome | None:
 
 
 def after_batch(world: World, _: TurnInHand) -> Outcome | None:
-    """T24: time and cost; where an operation failed the turn has ended by then."""
+    """T24: cancellation, then time and cost; where an operation failed the turn has ended by then."""
+    stop = world.bounds.cancellation()
+    if stop is not None:
+        return stop
     measure(world)
     return _stop(world, meter.after_batch(world.scenario.limits, used(world, after=True)))
 

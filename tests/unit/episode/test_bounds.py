@@ -22,7 +22,7 @@ from harness.ports import TurnContext
 from harness.schema.command import GrammarContext, ParsedCommand
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed, ProcessCommand
-from harness.schema.record import OpReceipt
+from harness.schema.record import OpReceipt, Record
 from harness.workspace import Workspace
 
 
@@ -157,6 +157,35 @@ def test_cancellation_beats_a_deadline_that_is_due_as_well(stage: Stage) -> None
         return said("", called("ls"))
 
     played = stage.play(actor=ReplyActor([late]), cancelled=flag.is_set)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+@case(35)
+def test_so_it_does_where_both_became_due_while_a_tool_ran(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args != ("greet",):
+            stage.clock.advance(61)
+            flag.set()
+        return answer(workspace, args)
+
+    actor = ReplyActor([said("", called("toy ask plane"))])
+    played = stage.play(actor=actor, says=says, cancelled=flag.is_set)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+
+
+@case(35)
+def test_so_it_does_where_both_became_due_between_two_turns(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def between(record: Record) -> None:
+        if record.payload.kind == "turn_committed":
+            stage.clock.advance(61)
+            flag.set()
+
+    actor = ReplyActor([said("", called("toy ask plane"))])
+    played = stage.play(actor=actor, journal=Journal([between]), cancelled=flag.is_set)
     assert played.receipt.outcome.name == "cancelled/cancellation_requested"
 
 
