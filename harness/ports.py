@@ -81,8 +81,17 @@ class OperationPlane(ControlPlane, Protocol):
     def store(self) -> Path:
         """The file it keeps its state in: equal states may be different bytes, so ``snapshot`` stands for them."""
 
-    def call(self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float) -> OperationAnswer:
-        """One operation, done whole or not at all. Raises ControlPlaneError, MachineError where nobody can tell."""
+    @property
+    def idempotent(self) -> frozenset[str]:
+        """Operations that have one effect however often they are called with the same key, and then the same answer."""
+
+    def call(
+        self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float, key: str | None = None
+    ) -> OperationAnswer:
+        """One operation, done whole or not at all. Raises ControlPlaneError, MachineError where nobody can tell.
+
+        ``key`` is the same where a call is made again, and that of no other call (None: this one is made once).
+        """
 
     def snapshot(self) -> dict[str, JsonValue]:
         """All that it holds, in one order. Raises ControlPlaneError where it cannot be read, MachineError."""

@@ -25,6 +25,7 @@ def options_of(context: click.Context) -> EpisodeOptions:
         shadow_every=shadow if isinstance(shadow, int) else 0,
         keep_workspace=bool(kept(context, "keep_workspace")),
         cut_off_calls="stop" if kept(context, "cut_off_calls") == "stop" else "repeat",
+        repeat_idempotent=bool(kept(context, "repeat_idempotent")),
     )
 
 
@@ -63,6 +64,13 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
+    ),
+    click.option(
+        "--repeat-idempotent",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Make a control plane's call that an earlier run was killed in again, where with its key it counts once.",
     ),
     click.option(
         "--keep-workspace",

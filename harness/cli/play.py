@@ -35,7 +35,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
-    before = None if order.resume is None else resumed(order.resume, jobs)
+    before = None if order.resume is None else resumed(order.resume, jobs, retries=order.care.retries)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(

@@ -84,10 +84,13 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob]) -> Resumed:
-    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError."""
+def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int) -> Resumed:
+    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError.
+
+    ``retries`` are the further attempts that the run makes where a provider fails.
+    """
     manifest = read_manifest(folder)
-    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION)
+    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION, retries=retries)
     for change in left.changed:
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
     note(f"harness: {_told(left, len(jobs))}")

@@ -56,7 +56,7 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
             stop = _as_decided(world, turn, attempt, decided)
             if stop is not None or turn.reply is not None:
                 return stop
-        elif not _is_made_again(world, following, end, retries, may_repeat=repeats < allowed):
+        elif not _is_made_again(world, following, end, retries, failed, may_repeat=repeats < allowed):
             ending = world.bounds.cancellation() or ending
             if isinstance(end.error, ProviderError) and ending.status != "cancelled":
                 world.problem = str(end.error)
@@ -73,8 +73,13 @@ def _is_live(world: World) -> bool:
     return world.parts.actor.identity.kind == "live"
 
 
-def _is_made_again(world: World, following: OpStarted, end: CallEnd, retries: Retries, *, may_repeat: bool) -> bool:
-    """Whether the ``following`` attempt is made; where an earlier driver decided that, as it did."""
+def _is_made_again(
+    world: World, following: OpStarted, end: CallEnd, retries: Retries, failed: int, *, may_repeat: bool
+) -> bool:
+    """Whether the ``following`` attempt is made; where an earlier driver decided that, as it did.
+
+    ``failed`` attempts did before this one: one that was cut off, of which nothing is known, uses up none of them.
+    """
     if world.journal.ahead is not None:
         again = world.journal.ahead == following
     elif world.bounds.latched:
@@ -83,7 +88,7 @@ def _is_made_again(world: World, following: OpStarted, end: CallEnd, retries: Re
         withdrawn = end.gave_up == "cancelled" and not end.sent  # by an earlier driver
         again = withdrawn or (end.gave_up == "interrupted" and may_repeat)
     else:
-        again = isinstance(end.error, ProviderError) and retries.allow(following.attempt - 1, end.error)
+        again = isinstance(end.error, ProviderError) and retries.allow(failed + 1, end.error)
     if again and _may_be_paid_for(end):
         world.flag("duplicate_risk")
     return again

@@ -15,14 +15,19 @@ from harness.ports import Scripted
 from harness.receipt import Evidence, ObservedChange, build_receipt
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.finding import RawFinding
+from harness.schema.name import Fact
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt, Step, TurnSummary
 from harness.schema.record import InputDelivered, TurnCommitted
 from harness.schema.recording import Drift
+from harness.schema.rules import OutcomeRule
+from harness.schema.scenario import Scenario
 from harness.schema.tool import READ_MORE
 from harness.schema.verdict import Cause
 
 __all__ = ["UNEXPECTED_CHANGE", "close"]
+
+_Found = tuple[tuple[int | None, RawFinding], ...]
 
 #: Codes of a scenario that did not come to pass as it is written.
 FAULT_NEVER_FIRED, SCRIPT_LEFT_OVER = "fault_never_fired", "script_left_over"
@@ -113,16 +118,13 @@ def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcom
     if outcome.reason == "scenario_violation":
         broken: Cause = "control_plane" if found and found[0][1].check == "answer" else "model"
         return Conclusion(rule.verdict or "fail", rule.cause or broken, rule.code or outcome.detail, found)
+    facts = frozenset(state.facts)
     if outcome.status == "completed" and rule.verdict is None:
-        if rules.accepts(scenario, frozenset(state.facts)):
-            return _at_the_end(world, ())
-        code = rule.code or rules.silence(scenario, frozenset(state.facts))
-        finding = (None, RawFinding(code=code, check="silence"))
-        return Conclusion("fail", rule.cause or "model", code, (*found, finding))
+        return _at_the_end(world, ()) if rules.accepts(scenario, facts) else _silent(scenario, rule, facts, found)
     live = parts.job.actor.identity.kind == "live"
     verdict = rule.verdict or ("fail" if rule.code else default_verdict(outcome, live=live))
     if verdict == "pass":
-        return _at_the_end(world, found)
+        return _at_the_end(world, found) if facts >= set(rule.needs) else _silent(scenario, rule, facts, found)
     code = rule.code or outcome.reason
     finding = (None, RawFinding(code=code, check="outcome"))
     waited = live and any(one.purpose == "main" and one.status == "unknown" for one in state.operations.values())
@@ -130,7 +132,14 @@ def _judge(parts: EpisodeParts, world: World | None, state: EpisodeState, outcom
     return Conclusion(verdict, cause, code, (*found, finding))
 
 
-def _at_the_end(world: World | None, found: tuple[tuple[int | None, RawFinding], ...]) -> Conclusion:
+def _silent(scenario: Scenario, rule: OutcomeRule, facts: frozenset[Fact], found: _Found) -> Conclusion:
+    """It ended without what it was to show."""
+    code = rule.code or rules.silence(scenario, facts)
+    finding = (None, RawFinding(code=code, check="silence"))
+    return Conclusion("fail", rule.cause or "model", code, (*found, finding))
+
+
+def _at_the_end(world: World | None, found: _Found) -> Conclusion:
     """A pass, if what was said and what is holds too."""
     wrong = () if world is None else end_findings(world)
     if not wrong:

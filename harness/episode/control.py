@@ -12,8 +12,8 @@ from harness.control import read_claim, unsupported
 from harness.episode.endings import invalid_reply
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
-from harness.schema.base import digest_text
-from harness.schema.control import ControlName, FinalizeClaim
+from harness.schema.base import canonical_json, digest_text
+from harness.schema.control import BlockedClaim, ControlName, FinalizeClaim
 from harness.schema.message import AssistantMessage, ToolMessage
 from harness.schema.outcome import Outcome
 from harness.schema.record import OpParked, OpPlanned, OpReceipt
@@ -45,6 +45,8 @@ def control_call(world: World, turn: TurnInHand) -> Outcome | None:
     if claim is None or isinstance(claim, FinalizeClaim):
         return _finalize(world, turn, claim)
     turn.waits_for = call
+    if isinstance(claim, BlockedClaim):
+        world.final_text = claim.text
     world.record(OpParked(operation=turn.control))
     return Outcome(status="suspended", reason="blocked" if name == "blocked" else "needs_user_input", detail=claim.code)
 
@@ -97,4 +99,5 @@ def _finalize(world: World, turn: TurnInHand, claim: FinalizeClaim | None) -> Ou
         answer_control(world, turn, "failed", _UNSUPPORTED.format(parts=", ".join(parts)), "unsupported_claim")
         return None
     answer_control(world, turn, "succeeded", "accepted")
+    world.final_text = canonical_json(claim.model_dump(mode="json"))
     return Outcome(status="completed", reason="finalized", detail=claim.status)

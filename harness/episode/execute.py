@@ -64,9 +64,9 @@ def observed(completed: Completed) -> Observation:
     )
 
 
-def run_operation(world: World, operation: str, arguments: dict[str, JsonValue]) -> Observation:
+def run_operation(world: World, operation: str, arguments: dict[str, JsonValue], key: str) -> Observation:
     """One operation of the control plane; its answer is shown as JSON, whether it did it or not."""
-    answered = world.call_plane(operation, arguments)
+    answered = world.call_plane(operation, arguments, key)
     text = canonical_json(answered.document) + "\n"
     size = len(text.encode("utf-8", "surrogatepass"))
     return Observation(

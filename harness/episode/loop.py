@@ -20,6 +20,7 @@ from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
+from harness.episode.verdict import scenario_rule
 from harness.episode.waiting import WAITS
 from harness.episode.world import World
 from harness.errors import (
@@ -150,7 +151,7 @@ def _played(  # noqa: C901  (one handler an ending)
         problem, outcome = str(error), _broken(parts)
     except AccountingError as error:
         problem, outcome = str(error), Outcome(status="failed", reason="accounting_error")
-    if durable is not None and (outcome.status == "cancelled" or outcome.reason in {*WAITS, "quota_refused"}):
+    if durable is not None and _stays_open(parts, outcome):
         return _left_open(parts, durable, world, outcome, problem)
     outcome = _looked_at(world, outcome) if world else outcome
     account_late(world)
@@ -167,6 +168,13 @@ def _played(  # noqa: C901  (one handler an ending)
     else:
         durable.finish(kept)
     return _Played(receipt, world, problem)
+
+
+def _stays_open(parts: EpisodeParts, outcome: Outcome) -> bool:
+    """Whether an episode on disk is gone on with later; one that waits is not where its scenario judges that."""
+    if outcome.reason in WAITS:
+        return not scenario_rule(parts.job.loaded.scenario, outcome).is_final
+    return outcome.status == "cancelled" or outcome.reason == "quota_refused"
 
 
 def _left_open(

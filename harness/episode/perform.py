@@ -8,6 +8,7 @@ import signal
 from harness.episode.erring import UNCERTAIN
 from harness.episode.execute import answer_clock, run_call, run_operation, run_reads
 from harness.episode.hands import CallInHand, CallStop
+from harness.episode.idempotency import call_key, has_one_effect
 from harness.episode.observing import result_room
 from harness.episode.reading_on import read_on
 from harness.episode.world import World
@@ -45,7 +46,9 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     if done is not None:
         return done if isinstance(done, CallStop) else None
     if world.was_cut_off() and by == "control_plane" and not world.plane.confined_to_fixture:
-        return _hung(world, hand, "interrupted")
+        if not has_one_effect(world, hand):
+            return _hung(world, hand, "interrupted")
+        world.flag("repeated_idempotent")
     try:
         hand.observation = _observed(world, hand, parsed, kind)
     except MachineError as error:
@@ -58,7 +61,7 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
 def _observed(world: World, hand: CallInHand, parsed: ParsedCommand | None, kind: KindSpec) -> Observation:
     """Run what the call was read as. Raises MachineError or ControlPlaneError."""
     if parsed is None:
-        return run_operation(world, hand.plane_operation or "", hand.call.arguments or {})
+        return run_operation(world, hand.plane_operation or "", hand.call.arguments or {}, call_key(world, hand))
     if kind.is_call and parsed.call is not None:
         return run_call(world, parsed.call)
     if kind.read == "clock" and parsed.clock is not None:

@@ -136,12 +136,13 @@ class World:
         with self._measured():
             return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
 
-    def call_plane(self, operation: str, arguments: dict[str, JsonValue]) -> OperationAnswer:
-        """One operation of the control plane, bounded and told as ``invoke_plane``."""
+    def call_plane(self, operation: str, arguments: dict[str, JsonValue], key: str) -> OperationAnswer:
+        """One operation of the control plane, bounded and told as ``invoke_plane``; one that has a key is told it."""
         if not isinstance(self.plane, OperationPlane):  # pragma: no cover  (E8 refuses such a tool)
             raise ControlPlaneError("the control plane has no operations")
+        told = key if operation in self.plane.idempotent else None
         with self._measured():
-            return self.plane.call(operation, arguments, timeout_s=self._call_s())
+            return self.plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
 
     def _call_s(self) -> float:
         return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)

@@ -28,7 +28,8 @@ class Remainder:
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
     places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
     ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no place
-    any more, and ``changed`` names what is different about each of them.
+    any more, and ``changed`` names what is different about each of them. Of a run that was killed an episode that its
+    provider failed at is tried again as often as that run would have; of one that ended, once more in any case.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -38,11 +39,14 @@ class Remainder:
     failed: int = 0
 
 
-def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: int) -> Remainder:
+def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: int, retries: int = 0) -> Remainder:
     """Hold the finished episodes of a run against a plan: only those whose whole key is the same count.
 
-    So does one that was judged as this version judges. Raises StoreError where the folder cannot be read.
+    So does one that was judged as this version judges. ``retries`` are the further attempts at an episode that the
+    run makes by itself. Raises StoreError where the folder cannot be read.
     """
+    manifest = read_manifest(folder)
+    most = retries if manifest.state == "running" else None
     places = {job.key: place for place, job in enumerate(jobs)}
     finished: list[tuple[int, EpisodeResult]] = []
     superseded: list[EpisodeResult] = []
@@ -58,14 +62,17 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         finished.append((place, result))
         if place not in last or last[place].receipt.attempt < receipt.attempt:
             last[place] = result
-    left = [(place, following) for place, job in enumerate(jobs) if (following := _following(job, last.get(place)))]
-    told = Differences(read_manifest(folder), jobs)
+    left = [
+        (place, following) for place, job in enumerate(jobs) if (following := _following(job, last.get(place), most))
+    ]
+    again = {place for place, _ in left}
+    told = Differences(manifest, jobs)
     return Remainder(
         tuple(finished),
         tuple(left),
         tuple(superseded),
         tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
-        failed=sum(provider_failure(result) is not None for result in last.values()),
+        failed=sum(provider_failure(result) is not None for place, result in last.items() if place in again),
     )
 
 
@@ -84,10 +91,17 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
 
 
-def _following(job: EpisodeJob, last: EpisodeResult | None) -> EpisodeJob | None:
-    """What is still to be played at a place: nothing where it was finished, else another attempt."""
+def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) -> EpisodeJob | None:
+    """What is still to be played at a place: nothing where it was finished, else another attempt.
+
+    Where its provider failed there are ``most`` of them; None: one more than there were.
+    """
     if last is None:
         return job
-    if last.receipt.outcome.status != "cancelled" and provider_failure(last) is None:
-        return None
+    if last.receipt.outcome.status != "cancelled":
+        failure = provider_failure(last)
+        if failure is None:
+            return None
+        if most is not None and (failure != "outage" or last.receipt.attempt > most):
+            return None
     return job.model_copy(update={"attempt": last.receipt.attempt + 1})

@@ -98,6 +98,9 @@ def _facts(scenario: Scenario) -> Iterator[Problem]:
     for number, rule in enumerate(scenario.end.silence):
         for key in ("has", "lacks"):
             used += [(("end", "silence", number, key, at), fact) for at, fact in enumerate(getattr(rule, key))]
+    for outcome, ending in scenario.outcomes.items():
+        needs = () if isinstance(ending, str) else ending.needs
+        used += [(("outcomes", outcome, "needs", at), fact) for at, fact in enumerate(needs)]
     for path, fact in used:
         if fact not in facts:
             yield Problem(path, f"no kind sets the fact {fact!r}{nearest(fact, facts)}", ", ".join(facts))

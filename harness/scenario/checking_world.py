@@ -134,7 +134,9 @@ def _clock(text: str, path: KeyPath) -> Iterator[Problem]:
 
 def _outcomes(scenario: Scenario) -> Iterator[Problem]:
     names = [f"{status}/{reason}" for status, reasons in REASONS.items() for reason in reasons]
-    for key in scenario.outcomes:
+    for key, rule in scenario.outcomes.items():
+        if not isinstance(rule, str) and rule.needs and rule.verdict != "pass":
+            yield Problem(("outcomes", key, "needs"), "facts are needed for a pass only", 'verdict = "pass"')
         if key not in names:
             fitting = [name for name in names if name.startswith(key.partition("/")[0] + "/")]
             allowed = ", ".join(fitting or [f"{status}/…" for status in REASONS])

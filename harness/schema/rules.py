@@ -132,8 +132,9 @@ class EndCheck(Frozen):
     """What must hold when the actor is done, or the episode fails with ``code``.
 
     ``holds`` are expectations by pointer into ``{"answer": ..., "state": ...}``: the final answer (its JSON, or its
-    text where it is none; absent where none was given) and what the control plane itself holds then (absent where it
-    cannot tell). ``same_as`` compares one with the other: what was said with what was done.
+    text where it is none; what was claimed in an accepted ``finalize``, or the text of ``blocked``; absent where
+    none was given) and what the control plane itself holds then (absent where it cannot tell). ``same_as`` compares
+    one with the other: what was said with what was done.
     """
 
     code: Code
@@ -153,8 +154,17 @@ class EndSpec(Frozen):
 
 
 class OutcomeRule(Frozen):
-    """What an ending of the loop means for this scenario, instead of the default of the taxonomy."""
+    """What an ending of the loop means for this scenario, instead of the default of the taxonomy.
+
+    ``needs`` are facts without which the verdict ``pass`` is not given: then it is the end's silence.
+    """
 
     code: Code | None = None
     verdict: Verdict | None = None
     cause: Cause | None = None
+    needs: tuple[Fact, ...] = Field(default=(), max_length=64)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether an episode that ends so is judged, and waits for nobody."""
+        return self.verdict not in {None, "pending"} or (self.verdict is None and self.code is not None)

@@ -51,7 +51,9 @@ class EpisodeOptions(Frozen):
     """How, not what: nothing here may change the receipt of an episode that nobody disturbed.
 
     ``cut_off_calls`` says what becomes of a live model call that its driver was killed in, and that may have been
-    paid for: it is made once more and flagged, or the episode waits for a decision. ``plane_time`` (ISO 8601) is a
+    paid for: it is made once more and flagged, or the episode waits for a decision. ``repeat_idempotent``: a call of
+    the control plane that its driver was killed in, and that may have changed something outside the workspace, is made
+    again where the control plane declares that with the same key it has one effect. ``plane_time`` (ISO 8601) is a
     seam of the tests: the time inside the control plane's processes.
     """
 
@@ -59,6 +61,7 @@ class EpisodeOptions(Frozen):
     shadow_every: int = 0
     keep_workspace: bool = False
     cut_off_calls: Literal["repeat", "stop"] = "repeat"
+    repeat_idempotent: bool = False
     plane_time: str | None = None
 
 
@@ -132,15 +135,15 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode, or with a failed call: ``replayed_operations`` (it took over what was done),
     ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
-    it was given up). ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A
-    ``resumable`` one was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a
-    final text that is an artifact. ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr``
-    of what was run, ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results
-    were kept whole beside it.
-    ``recovery_class`` says what can be done with the episode now, by its journal; None where that was not read.
-    ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited counts that could not be
-    known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the control plane,
-    ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
+    it was given up), ``repeated_idempotent`` (a call of the control plane was made again with its key).
+    ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A ``resumable`` one
+    was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a final text that is an
+    artifact. ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr`` of what was run,
+    ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results were kept
+    whole beside it. ``recovery_class`` says what can be done with the episode now, by its journal; None where that
+    was not read. ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited counts
+    that could not be known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the
+    control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
     key: str

@@ -259,10 +259,11 @@ def test_reports_may_be_chosen(harness: Harness, world: World) -> None:
 
 
 def test_options_reach_the_jobs(harness: Harness, world: World) -> None:
-    harness("run", "pack/a", "--executor", "cold", "--shadow", "3", "--keep-workspace")
+    harness("run", "pack/a", "--executor", "cold", "--shadow", "3", "--keep-workspace", "--repeat-idempotent")
 
     (job,) = world.jobs
     assert (job.options.executor, job.options.shadow_every, job.options.keep_workspace) == ("cold", 3, True)
+    assert job.options.repeat_idempotent
 
 
 def test_a_folder_with_a_run_is_never_overwritten(harness: Harness, world: World) -> None:

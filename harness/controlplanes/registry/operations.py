@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, cast
 
 from harness.controlplanes.registry.refusal import Refusal
 from harness.controlplanes.registry.store import Rows, Task
-from harness.controlplanes.registry.tools import STATUSES, WATCHED
-from harness.schema.base import JsonValue
+from harness.controlplanes.registry.tools import READING, STATUSES, WATCHED
+from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["perform", "state"]
+__all__ = ["perform", "perform_once", "state"]
 
 _Arguments = Mapping[str, JsonValue]
 _DONE: Final = STATUSES[-1]
@@ -28,6 +29,24 @@ def perform(rows: Rows, operation: str, arguments: _Arguments) -> dict[str, Json
             if after == operation:
                 _comment(rows, {"id": arguments["id"], "agent": agent, "text": text})
     return {"ok": True, **answer}
+
+
+def perform_once(rows: Rows, key: str, operation: str, arguments: _Arguments) -> dict[str, JsonValue]:
+    """The same, once for a key: whoever asks again with it gets the answer of that time, and nothing is done.
+
+    A refusal did nothing, so it is not remembered. Raises Refusal, for a key that something else was asked with too.
+    """
+    if operation in READING:
+        return perform(rows, operation, arguments)
+    asked = canonical_json([operation, dict(arguments)])
+    before = rows.answered(key)
+    if before is None:
+        answer = perform(rows, operation, arguments)
+        rows.add_answered(key, asked, canonical_json(answer))
+        return answer
+    if before[0] != asked:
+        raise Refusal("key_reused", "something else was asked with this key")
+    return cast("dict[str, JsonValue]", json.loads(before[1]))
 
 
 def state(rows: Rows) -> dict[str, JsonValue]:

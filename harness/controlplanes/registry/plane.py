@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from harness.controlplanes.registry.operations import perform, state
+from harness.controlplanes.registry.operations import perform, perform_once, state
 from harness.controlplanes.registry.refusal import Refusal
 from harness.controlplanes.registry.store import LOCK_S, create, transaction
-from harness.controlplanes.registry.tools import validated
+from harness.controlplanes.registry.tools import OPERATIONS, validated
 from harness.errors import ControlPlaneError
 from harness.schema.base import JsonValue
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity
@@ -60,14 +60,22 @@ class RegistryPlane:
         """The registry's file."""
         return self._file
 
-    def call(self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float) -> OperationAnswer:
+    @property
+    def idempotent(self) -> frozenset[str]:
+        """All of them: the answer to a key is kept with what was done."""
+        return frozenset(OPERATIONS)
+
+    def call(
+        self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float, key: str | None = None
+    ) -> OperationAnswer:
         """One operation. Raises ControlPlaneError where the registry cannot be read, MachineError without room."""
         if not self._open:
             raise ControlPlaneError("the control plane is closed")
         try:
             taken = validated(operation, dict(arguments))
             with transaction(self._file, timeout_s=timeout_s) as rows:
-                return OperationAnswer(document=perform(rows, operation, taken))
+                done = perform(rows, operation, taken) if key is None else perform_once(rows, key, operation, taken)
+                return OperationAnswer(document=done)
         except Refusal as refusal:
             return OperationAnswer(document=refusal.document, error=refusal.code)
 

@@ -16,6 +16,7 @@ RefusalCode = Literal[
     "duplicate_task",
     "foreign_owner",
     "invalid_arguments",
+    "key_reused",
     "not_claimed",
     "registry_locked",
     "stale_version",

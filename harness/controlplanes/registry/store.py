@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS watchers (
   task TEXT NOT NULL REFERENCES tasks, number INTEGER NOT NULL, after TEXT NOT NULL, agent TEXT NOT NULL,
   text TEXT NOT NULL, PRIMARY KEY (task, number)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answered (key TEXT PRIMARY KEY, asked TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID;
 """
 
 #: Primary result codes of SQLite.
@@ -111,6 +112,15 @@ class Rows:
             "INSERT INTO watchers SELECT ?, count(*) + 1, ?, ?, ? FROM watchers WHERE task = ?",
             (name, after, agent, text, name),
         )
+
+    def answered(self, key: str) -> tuple[str, str] | None:
+        """What was asked with a key, and what the answer was; None for a key that was not seen."""
+        row = self._connection.execute("SELECT asked, answer FROM answered WHERE key = ?", (key,)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def add_answered(self, key: str, asked: str, answer: str) -> None:
+        """Remember the answer to what was asked with a key."""
+        self._connection.execute("INSERT INTO answered VALUES (?, ?, ?)", (key, asked, answer))
 
 
 def create(file: Path) -> None:

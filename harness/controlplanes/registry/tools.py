@@ -10,10 +10,12 @@ from harness.controlplanes.registry.refusal import Refusal
 from harness.schema.base import JsonValue
 from harness.schema.tool import ToolSpec
 
-__all__ = ["OPERATIONS", "STATUSES", "WATCHED", "validated"]
+__all__ = ["OPERATIONS", "READING", "STATUSES", "WATCHED", "validated"]
 
 #: States of a task; the last one is final.
 STATUSES: Final = ("open", "in_progress", "blocked", "done")
+#: Operations that change nothing.
+READING: Final = frozenset(("list", "get"))
 #: What a watcher can wait for.
 WATCHED: Final = ("claim", "update", "complete")
 

@@ -256,6 +256,45 @@ def test_it_is_a_plane_whose_operations_are_tools_and_knows_its_own_version(plan
         Draft202012Validator.check_schema(spec.parameters)
 
 
+WRITES: dict[str, dict[str, JsonValue]] = {
+    "create": {"id": "c", "title": "Third"},
+    "claim": {"id": "a", "agent": "north", "version": 1},
+    "update": {"id": "a", "agent": "north", "version": 1, "title": "New"},
+    "comment": {"id": "a", "agent": "north", "text": "Here."},
+    "watch": {"id": "a", "after": "claim", "agent": "north", "text": "Seen."},
+}
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_the_same_key_has_one_effect_and_one_answer(plane: RegistryPlane, operation: str) -> None:
+    assert operation in plane.idempotent
+    first = plane.call(operation, WRITES[operation], timeout_s=1.0, key="k")
+    after = plane.snapshot()
+    again = open_plane(plane.store.parent).call(operation, WRITES[operation], timeout_s=1.0, key="k")
+    assert (first.error, again, plane.snapshot()) == (None, first, after)
+    assert plane.call(operation, WRITES[operation], timeout_s=1.0, key="other") != first or plane.snapshot() != after
+
+
+def test_a_key_is_for_one_request_and_a_refusal_is_not_remembered(plane: RegistryPlane) -> None:
+    early = plane.call("comment", {**WRITES["comment"], "id": "c"}, timeout_s=1.0, key="k")
+    assert early.error == "unknown_task"
+    task(plane, "create", **WRITES["create"])
+    late = plane.call("comment", {**WRITES["comment"], "id": "c"}, timeout_s=1.0, key="k")
+    assert late.error is None
+    before = plane.snapshot()
+    assert plane.call("comment", WRITES["comment"], timeout_s=1.0, key="k").error == "key_reused"
+    assert plane.snapshot() == before
+
+
+def test_what_is_only_read_is_read_anew_with_any_key(plane: RegistryPlane) -> None:
+    before = plane.call("get", {"id": "a"}, timeout_s=1.0, key="k")
+    stored = plane.store.read_bytes()
+    assert plane.call("list", {}, timeout_s=1.0, key="k").error is None
+    assert plane.store.read_bytes() == stored
+    task(plane, "comment", **WRITES["comment"])
+    assert plane.call("get", {"id": "a"}, timeout_s=1.0, key="k") != before
+
+
 class Against(RuleBasedStateMachine):
     """Every operation in any order, beside a dict that keeps the same rules."""
 

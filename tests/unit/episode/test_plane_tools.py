@@ -13,6 +13,7 @@ from numbered import case
 from toy import ReplyActor, Stage, called, said
 
 from harness.controlplanes.registry import OPERATIONS, open_plane
+from harness.episode import DurablePlace
 from harness.ports import ControlPlane, TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
@@ -118,6 +119,36 @@ def test_json_may_be_said_with_blanks_or_in_a_fence(stage: Stage, text: str) -> 
     assert stage.play(actor=ReplyActor([CLAIM, said(text)]), change=CHANGE).receipt.verdict == "pass"
 
 
+@pytest.mark.parametrize(("told", "verdict"), [("in_progress", "pass"), ("done", "fail")])
+def test_a_claim_of_being_done_is_an_answer_too(stage: Stage, told: str, verdict: str) -> None:
+    end: JsonValue = {
+        "accept": ["claimed"],
+        "silence": [{"code": "did_nothing"}],
+        "check": [
+            {"code": "false_claim", "holds": {"/answer/metrics/a": {"same_as": "/state/tasks/a/status"}}},
+            {"code": "no_status", "holds": {"/answer/status": "completed"}},
+        ],
+    }
+    change: dict[str, JsonValue] = {**CHANGE, "end": end, "control": {"offer": ["finalize"]}}
+    claim = call("finalize", "c2", summary="Claimed a.", completion=["Claimed a."], metrics={"a": told})
+    played = stage.play(actor=ReplyActor([CLAIM, said("", claim)]), change=change)
+    code = None if verdict == "pass" else "false_claim"
+    assert played.ending == ("completed/finalized", verdict, code)
+
+
+def test_a_claim_that_was_sent_back_is_no_answer(stage: Stage) -> None:
+    change: dict[str, JsonValue] = {**CHANGE, "control": {"offer": ["finalize"]}}
+    refused = call("finalize", "c0", summary="Done.", completion=["Claimed a."], metrics={"status": "in_progress"})
+    outcomes: JsonValue = {"limit_exceeded/model_turns": {"verdict": "pass"}}
+    played = stage.play(
+        actor=ReplyActor([said("", refused), CLAIM]),
+        change={**change, "outcomes": outcomes, "limits": {"model_turns": 2}},
+    )
+    assert played.ending == ("limit_exceeded/model_turns", "fail", "false_claim")
+    (finding,) = played.receipt.findings
+    assert finding.got in {None, "nothing"}
+
+
 def test_an_answer_without_the_facts_is_silence(stage: Stage) -> None:
     played = stage.play(actor=ReplyActor([LOOK, said('{"status": "open"}')]), change=CHANGE)
     assert played.ending == ("completed/final_response", "fail", "did_nothing")
@@ -133,6 +164,35 @@ def test_an_ending_that_the_scenario_calls_a_pass_is_held_against_the_state_too(
     change: dict[str, JsonValue] = {**CHANGE, "limits": {"model_turns": 1}, "outcomes": outcomes, "end": end}
     assert stage.play(actor=ReplyActor([LOOK]), change=change).ending[1:] == ("fail", "not_claimed")
     assert stage.play(actor=ReplyActor([CLAIM]), change=change).ending[1:] == ("pass", None)
+
+
+def blocked(text: str) -> Reply:
+    """Says that it cannot go on."""
+    return said("", call("blocked", "b", code="external_dependency", text=text))
+
+
+@pytest.mark.parametrize(
+    ("replies", "verdict", "code"),
+    [
+        ((CLAIM, blocked('{"status": "in_progress"}')), "pass", None),
+        ((CLAIM, blocked('{"status": "done"}')), "fail", "false_claim"),
+        ((CLAIM, blocked("Somebody else must go first.")), "fail", "false_claim"),
+        ((LOOK, blocked('{"status": "open"}')), "fail", "did_nothing"),
+    ],
+)
+@pytest.mark.parametrize("durable", [False, True])
+def test_who_is_blocked_is_judged_by_facts_and_by_what_it_says_where_the_scenario_wants_that(
+    stage: Stage, tmp_path: Path, replies: tuple[Reply, ...], verdict: str, code: str | None, *, durable: bool
+) -> None:
+    change: dict[str, JsonValue] = {
+        **CHANGE,
+        "control": {"offer": ["blocked"]},
+        "outcomes": {"suspended/blocked": {"verdict": "pass", "needs": ["claimed"]}},
+    }
+    place = DurablePlace(tmp_path / "episode", "me", sync=False) if durable else None
+    played = stage.play(actor=ReplyActor(list(replies)), change=change, durable=place)
+    assert played.ending == ("suspended/blocked", verdict, code)
+    assert not played.result.log.resumable  # it is judged, so nobody is waited for
 
 
 BOTH = said("", call("claim_task", "c1", id="a", agent="north", version=1), call("get_task", "c2", id="a"))

@@ -246,3 +246,27 @@ def test_a_series_is_gone_on_with_after_a_kill(
         assert rows == [(1, "failed"), (2, "unknown"), (3, "completed"), (1, "completed")]
         assert "duplicate_risk" in played.result.log.recovery
         assert len(stage.pauses) == paused  # what was waited for is not waited for again
+
+
+def test_an_attempt_that_was_cut_off_uses_up_none_of_the_retries(stage: Stage, tmp_path: Path) -> None:
+    """The provider fails twice and the bound is three: whether its driver was killed meanwhile does not matter."""
+    change: dict[str, JsonValue] = {"limits": {"model_attempts": 3}}
+    undisturbed = Flaky([answered("rate_limited", 429) for _ in range(2)]).play(stage, change=change).receipt
+    asked: list[int] = []
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(context.visit.again)
+        if len(asked) == 1:
+            raise Killed
+        if context.visit.again < 2 and context.turn == 1:
+            raise answered("rate_limited", 429)
+        return REPLIES[context.turn - 1]
+
+    def drive(token: str) -> Played:
+        place = DurablePlace(tmp_path / "episode", token, sync=False)
+        return stage.play(actor=ReplyActor([reply] * 9), durable=place, change=change)
+
+    with pytest.raises(Killed):
+        drive("1")
+    assert drive("2").receipt == undisturbed
+    assert asked == [0, 0, 1, 2, 0]

@@ -40,9 +40,23 @@ def store(folder: Path, manifest: Manifest, finished: tuple[tuple[int, EpisodeRe
     return RunStore(folder, manifest, SecretGuard(["kanari-kanari"]), sync=False, finished=finished)
 
 
-def left_of(folder: Path, jobs: Jobs) -> Remainder:
+def left_of(folder: Path, jobs: Jobs, retries: int = 0) -> Remainder:
     """What is left of a plan where episodes are judged as they always were."""
-    return remainder(folder, jobs, classifier_version=1)
+    return remainder(folder, jobs, classifier_version=1, retries=retries)
+
+
+def refused_by_provider(result: EpisodeResult, category: ProviderCategory | None, attempt: int = 1) -> EpisodeResult:
+    """A result of a live model that nobody could judge, because its provider failed so (None: for another reason)."""
+    live = result.receipt.actor.model_copy(update={"kind": "live"})
+    update = {"actor": live, "verdict": "not_judged", "cause": "provider", "attempt": attempt}
+    if category is None:
+        update["outcome"] = Outcome(status="limit_exceeded", reason="metric_unavailable")
+    else:
+        update["outcome"] = Outcome(status="failed", reason="model_error", detail="server")
+    row = AttemptRow(operation="x", attempt=1, status="failed", usage=None, seconds=1.0, error=category)
+    return EpisodeResult(
+        receipt=result.receipt.model_copy(update=update), log=result.log.model_copy(update={"attempts": (row,)})
+    )
 
 
 def cancelled(result: EpisodeResult) -> EpisodeResult:
@@ -215,22 +229,41 @@ def test_what_a_providers_failure_left_unjudged_is_tried_again(
     make_result: MakeResult,
     jobs: Jobs,
 ) -> None:
-    result = make_result(0)
-    live = result.receipt.actor.model_copy(update={"kind": "live"})
-    update = {"actor": live, "verdict": "not_judged", "cause": "provider"}
-    if category is None:
-        update["outcome"] = Outcome(status="limit_exceeded", reason="metric_unavailable")
-    else:
-        update["outcome"] = Outcome(status="failed", reason="model_error", detail="server")
-    row = AttemptRow(operation="x", attempt=1, status="failed", usage=None, seconds=1.0, error=category)
-    failed = EpisodeResult(
-        receipt=result.receipt.model_copy(update=update), log=result.log.model_copy(update={"attempts": (row,)})
-    )
     with store(tmp_path / "run", manifest) as run:
-        run.add(0, failed)
+        run.add(0, refused_by_provider(make_result(0), category))
+        run.finish(END)
     left = left_of(tmp_path / "run", jobs)
     assert left.failed == again
     assert [(place, one.attempt) for place, one in left.jobs if place == 0] == ([(0, 2)] if again else [])
+
+
+@pytest.mark.parametrize(
+    ("attempts", "retries", "category", "following"),
+    [
+        (1, 0, "server_error", []),
+        (1, 2, "server_error", [2]),
+        (2, 2, "server_error", [3]),
+        (3, 2, "server_error", []),
+        (1, 2, "auth", []),
+    ],
+)
+def test_of_a_killed_run_a_failed_episode_is_tried_again_as_often_as_that_run_would_have(
+    attempts: int,
+    retries: int,
+    category: ProviderCategory,
+    following: list[int],
+    *,
+    tmp_path: Path,
+    manifest: Manifest,
+    make_result: MakeResult,
+    jobs: Jobs,
+) -> None:
+    with store(tmp_path / "run", manifest) as run:
+        for attempt in range(1, attempts + 1):
+            run.add(0, refused_by_provider(make_result(0), category, attempt))
+    left = left_of(tmp_path / "run", jobs, retries)
+    assert [one.attempt for place, one in left.jobs if place == 0] == following
+    assert (left.failed, len(left.finished)) == (len(following), attempts)
 
 
 def test_a_run_that_still_goes_on_is_not_gone_on_with(

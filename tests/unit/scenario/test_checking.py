@@ -135,6 +135,18 @@ WORLD_FAULTS = {
     ),
     "outcome of no status": ('"limit_exceeded/model_turns"', '"turns"', '"turns"', ["unknown outcome", "cancelled/…"]),
     "outcome close": ('"limit_exceeded/model_turns"', '"limit_exceeded/model_turn"', "model_turn", ["did you mean"]),
+    "facts for no pass": (
+        '"limit_exceeded/model_turns" = "ran_out"',
+        '"limit_exceeded/model_turns" = { code = "late", needs = ["asked"] }',
+        "needs",
+        ["facts are needed for a pass only"],
+    ),
+    "unknown fact of an outcome": (
+        '"limit_exceeded/model_turns" = "ran_out"',
+        '"limit_exceeded/model_turns" = { verdict = "pass", needs = ["asket"] }',
+        "needs",
+        ["no kind sets the fact 'asket'", "mean 'asked'"],
+    ),
     "kept where none is": (
         "[call]",
         "[observe]\nrequire_artifact = true\n[call]",
