@@ -111,7 +111,7 @@ def open_world(
     )
     _same_definition(journal, opened)
     journal.append(opened)
-    plane, fingerprinter, baseline = _built(parts, scenario, workspace, journal, stack, durable)
+    plane, fingerprinter, baseline = _built(parts, scenario, workspace, placeholders, journal, stack, durable)
     journal.append(FixtureBound(fingerprint=baseline.digest))
     world = World(
         parts=parts,
@@ -166,6 +166,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     parts: EpisodeParts,
     scenario: Scenario,
     workspace: Workspace,
+    placeholders: Placeholders,
     journal: Journal,
     stack: ExitStack,
     durable: DurableEpisode | None,
@@ -180,7 +181,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
     meanings = {plane.store: plane.snapshot} if isinstance(plane, OperationPlane) else {}
-    fingerprinter = Fingerprinter(Placeholders(workspace).hide, meanings)
+    fingerprinter = Fingerprinter(placeholders.hide, meanings)
     baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:
         raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")
