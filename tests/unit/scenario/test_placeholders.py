@@ -171,3 +171,16 @@ def test_putting_in_where_braces_are_is_putting_in_everywhere(value: JsonValue, 
     one.take(spots.rest)
     assert placeholders._at_spots(value, spots, known, one) == placeholders._everywhere(value, known, other, ())
     assert one.left == other.left
+
+
+def test_texts_without_braces_take_room_too(whole: Scenario) -> None:
+    large = {**whole.values, "task": "x" * VALUE_MAX, "proof": "notes/x.json"}
+    user = "{task}" * (BOUND_MAX // VALUE_MAX - 3)
+
+    def with_system(characters: int) -> Scenario:
+        prompt = whole.prompt.model_copy(update={"system": "y" * characters, "user": user})
+        return whole.model_copy(update={"values": large, "prompt": prompt})
+
+    with pytest.raises(ScenarioError, match="too long once values are put in"):
+        bind(with_system(2 * VALUE_MAX), VALUES)
+    assert len(bind(with_system(VALUE_MAX), VALUES).prompt.user) > BOUND_MAX - 4 * VALUE_MAX
