@@ -19,8 +19,8 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_bench_plays_whole_episodes_in_bounded_memory() -> None:
-    # of 500 episodes more the results alone, if they stayed, would be twice as much
-    done = bench("--small", "50", "--large", "550", "--require-memory", "4")
+    # of 500 episodes more the results alone, if they stayed, would be twice as much; what is remembered is there by 250
+    done = bench("--small", "250", "--large", "750", "--require-memory", "4")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the comparison with Inspect AI was left out" in done.stdout
     assert "MiB more" in done.stdout
