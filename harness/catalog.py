@@ -13,6 +13,9 @@ __all__ = ["FOLDERS", "module", "names", "shared"]
 #: The plural folders.
 FOLDERS = ("actors", "controlplanes", "executors", "providers", "reporters")
 
+#: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
+_imported: dict[tuple[str, str], ModuleType] = {}
+
 
 def names(folder: str) -> tuple[str, ...]:
     """The entries of a plural folder, sorted: its files, or folders of that name, without a leading underscore.
@@ -40,10 +43,13 @@ def module(folder: str, name: str) -> ModuleType:
     Raises:
         CatalogError: there is no such folder or entry; the message lists what there is.
     """
-    known = names(folder)
-    if name not in known:
-        raise CatalogError(folder.removesuffix("s"), name, known)
-    return import_module(f"harness.{folder}.{name}")
+    found = _imported.get((folder, name))
+    if found is None:
+        known = names(folder)
+        if name not in known:
+            raise CatalogError(folder.removesuffix("s"), name, known)
+        found = _imported[folder, name] = import_module(f"harness.{folder}.{name}")
+    return found
 
 
 def shared(folder: str, name: str) -> ModuleType:

@@ -98,7 +98,7 @@ def observe(known: Streaks, payload: Payload) -> Streaks:
         case InputDelivered():
             return known if payload.input.startswith(_OURS) else Streaks()
         case TurnOpened():
-            return replace(known, open=())
+            return replace(known, open=()) if known.open else known
         case CallResulted() if payload.marks is not None and payload.code not in _UNSAID:
             return _called(known, payload, payload.marks)
         case OpReceipt() if payload.status == "failed" and payload.operation.endswith(_CONTROL):

@@ -165,7 +165,11 @@ class TurnContext:
 
 
 class Actor(Protocol):
-    """Takes the next turn: scripted, recorded or live. One object serves one episode."""
+    """Takes the next turn: scripted, recorded or live. One object serves one episode.
+
+    One that has an attribute ``is_immediate``, and it is true, waits for nobody outside of this process but, within its
+    bounds, the control plane: it is asked without a thread of its own.
+    """
 
     @property
     def identity(self) -> ActorIdentity:

@@ -50,6 +50,10 @@ _SHORT: Final = 16_384
 TEXT_MAX: Final = 8_388_608
 
 
+#: Answers of a script use no tokens but those that it says.
+_FREE: Final = Usage.model_validate(dict.fromkeys(Usage.model_fields, 0))
+
+
 class ScriptedActor:
     """Gives one answer of its script for each request. Never invents one: running out is an error."""
 
@@ -62,6 +66,11 @@ class ScriptedActor:
     def identity(self) -> ActorIdentity:
         """As receipts name it."""
         return self._identity
+
+    @property
+    def is_immediate(self) -> bool:
+        """What it says is written down."""
+        return True
 
     @property
     def left(self) -> int:
@@ -113,7 +122,7 @@ class ScriptedActor:
             text=said,
             calls=calls,
             finish=action.finish or natural,
-            usage=Usage.model_validate(dict.fromkeys(Usage.model_fields, 0) | (action.usage or {})),
+            usage=_FREE if action.usage is None else _FREE.model_copy(update=action.usage),
             opaque=action.raw_message,
             model=request.model or None,
             fingerprint=f"script-{position + 1}",

@@ -6,7 +6,7 @@ from typing import get_args
 
 from harness.episode.admission import call_s, start
 from harness.episode.hands import TurnInHand
-from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_model
+from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_at_once, call_model
 from harness.episode.retrying import Retries
 from harness.episode.settling import CUT_OFF, adopt, fail, reply_bytes, row_of, settle
 from harness.episode.world import World
@@ -32,7 +32,7 @@ _BEFORE = "so it ended before its driver was killed"
 
 
 def ask(world: World, turn: TurnInHand) -> Outcome | None:
-    """T13 and T14: call the actor on its own thread; settle what came back and its usage before anyone reads it.
+    """T13 and T14: call the actor, on its own thread where it may wait; settle what came and its usage, then read it.
 
     What an earlier driver got is taken from where it was kept. A call that it was killed in may have been paid for: a
     live one is made once more at most, and flagged (runner specification 2.7). One that failed in a way that may be
@@ -145,7 +145,8 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
 
     call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
     started = parts.clock.monotonic()
-    end = call_model(call, world.bounds, limit_s=limit_s)
+    make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
+    end = make(call, world.bounds, limit_s=limit_s)
     return end, parts.clock.monotonic() - started
 
 

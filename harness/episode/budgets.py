@@ -15,12 +15,15 @@ __all__ = ["after_batch", "after_model", "at_end", "at_start", "budget", "in_tim
 
 
 def used(world: World, *, after: bool = False) -> meter.Used:
-    """What the journal says of the episode so far; ``after`` an operation the last moment is in time."""
-    state = world.state
+    """What the journal says of the episode so far; ``after`` an operation the last moment is in time.
+
+    Tokens are only added up where they are limited.
+    """
+    state, limits = world.state, world.scenario.limits
     return meter.Used(
         active_ms=state.active_ms,
-        total_tokens=state.total_tokens,
-        uncached_input_tokens=state.uncached_input_tokens,
+        total_tokens=meter.NOTHING if limits.total_tokens is None else state.total_tokens,
+        uncached_input_tokens=meter.NOTHING if limits.uncached_input_tokens is None else state.uncached_input_tokens,
         cost=state.cost,
         tool_calls=state.tool_calls,
         by_name=state.calls_by_name,

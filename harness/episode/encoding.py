@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 
 from harness.schema.base import JsonValue, canonical_json
-from harness.schema.message import Message, ModelRequest
+from harness.schema.message import GenerationSettings, Message, ModelRequest
+from harness.schema.tool import ToolSpec
 
 __all__ = ["OPEN", "EncodedMessages"]
 
@@ -17,8 +18,10 @@ OPEN = b'{"messages":['
 class EncodedMessages:
     """Each message in canonical JSON with paths as names, encoded once however often it is sent."""
 
-    def __init__(self, hide: Callable[[JsonValue], JsonValue]) -> None:
-        self._hide = hide
+    def __init__(self, hide: Callable[[JsonValue], JsonValue], touches: Callable[[str], bool] = lambda _: True) -> None:
+        """``touches`` tells of a text in JSON whether ``hide`` may change anything in it."""
+        self._hide, self._touches = hide, touches
+        self._framed: tuple[tuple[str, GenerationSettings, tuple[ToolSpec, ...]], bytes] | None = None
         self._known: list[tuple[Message, bytes]] = []
 
     def parts(self, messages: Sequence[Message]) -> list[bytes]:
@@ -32,9 +35,15 @@ class EncodedMessages:
 
     def frame(self, request: ModelRequest) -> bytes:
         """What follows the messages of a request: model, settings, tools."""
-        return self._encoded(request.model_copy(update={"messages": ()}).model_dump()).removeprefix(OPEN)
+        told = request.model, request.settings, request.tools
+        if self._framed is None or self._framed[0] != told:
+            bare = request.model_copy(update={"messages": ()})
+            self._framed = told, self._encoded(bare.model_dump()).removeprefix(OPEN)
+        return self._framed[1]
 
     def _encoded(self, value: dict[str, JsonValue]) -> bytes:
         # json and not pydantic: a text in it may hold half of a surrogate pair
-        plain: JsonValue = json.loads(json.dumps(value))
-        return canonical_json(self._hide(plain)).encode("utf-8", "surrogatepass")
+        text = canonical_json(value)
+        if self._touches(text):
+            text = canonical_json(self._hide(json.loads(text)))
+        return text.encode("utf-8", "surrogatepass")

@@ -31,6 +31,10 @@ class CallStop:
     source: str | None = None
 
 
+#: Of a call that was not read yet.
+_NOTHING = Proposal(kind=None)
+
+
 @dataclass(slots=True)
 class CallInHand:
     """One call on its way through the checks.
@@ -46,7 +50,7 @@ class CallInHand:
     plane_operation: str | None = None
     parsed: ParsedCommand | None = None
     kind: KindSpec | None = None
-    proposal: Proposal = field(default_factory=lambda: Proposal(kind=None))
+    proposal: Proposal = _NOTHING
     before: RuleState | None = None
     observation: Observation | None = None
     judgement: Judgement | None = None

@@ -1,4 +1,4 @@
-"""One model call on a thread of its own, under a deadline, given up on cancellation."""
+"""One model call under a deadline, given up on cancellation: on a thread of its own where it may wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.episode.latch import Bounds
 from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
 from harness.schema.message import Reply
 
-__all__ = ["CallEnd", "GaveUp", "ModelCall", "call_model"]
+__all__ = ["CallEnd", "GaveUp", "ModelCall", "call_at_once", "call_model"]
 
 #: How often the owner looks for cancellation while it waits, in seconds: a bound for noticing, not a delay.
 NOTICE_S = 0.05
@@ -64,7 +64,7 @@ class ModelCall:
         self._settled = threading.Event()
 
     def run(self) -> None:
-        """Make the call; on a thread of its own."""
+        """Make the call, on whatever thread this is."""
         with self._lock:
             if self._withdrawn:
                 return
@@ -143,3 +143,21 @@ def call_model(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
         if left <= 0:
             return call.give_up("call_deadline")
     return call.end()
+
+
+def call_at_once(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
+    """Make the call here, of an actor that waits for nobody; withdrawn where it is cancelled or too late already.
+
+    What took longer than ``limit_s`` seconds all the same counts as given up. Raises what an actor raises that is not
+    one of our errors.
+    """
+    before = bounds.left()
+    if bounds.latched:
+        return call.give_up("cancelled")
+    if min(before, limit_s) <= 0:
+        return call.give_up("deadline" if before <= 0 else "call_deadline")
+    call.run()
+    left = bounds.left()
+    if left < 0:
+        return CallEnd(gave_up="deadline")
+    return CallEnd(gave_up="call_deadline") if before - left > limit_s else call.end()

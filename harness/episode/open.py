@@ -111,7 +111,7 @@ def open_world(
     )
     _same_definition(journal, opened)
     journal.append(opened)
-    plane, fingerprinter, baseline = _built(parts, scenario, workspace, journal, stack, durable)
+    plane, fingerprinter, baseline = _built(parts, scenario, workspace, placeholders, journal, stack, durable)
     journal.append(FixtureBound(fingerprint=baseline.digest))
     world = World(
         parts=parts,
@@ -129,7 +129,7 @@ def open_world(
         contexts=grammar_contexts(scenario, workspace),
         baseline=baseline,
         latest=baseline,
-        encoded=EncodedMessages(placeholders.hide_json),
+        encoded=EncodedMessages(placeholders.hide_json, placeholders.touches),
         durable=durable,
     )
     deliver_prompt(world)
@@ -153,6 +153,7 @@ def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Worksp
                 base=parts.temporary,
                 keep=parts.job.options.keep_workspace,
                 name=name,
+                later=None if parts.durable is not None else parts.remove_later,
             )
         )
     except EnvironmentProblem as error:
@@ -165,6 +166,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     parts: EpisodeParts,
     scenario: Scenario,
     workspace: Workspace,
+    placeholders: Placeholders,
     journal: Journal,
     stack: ExitStack,
     durable: DurableEpisode | None,
@@ -179,7 +181,7 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
     meanings = {plane.store: plane.snapshot} if isinstance(plane, OperationPlane) else {}
-    fingerprinter = Fingerprinter(Placeholders(workspace).hide, meanings)
+    fingerprinter = Fingerprinter(placeholders.hide, meanings)
     baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:
         raise OpeningRefusedError("fixture_mismatch", "the kept workspace is not what it was")

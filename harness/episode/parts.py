@@ -47,7 +47,7 @@ class EpisodeParts:
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
     ``operations`` are those of the control plane that can be tools. ``meter`` counts what it costs (None: its own
     ledger does, at the actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody
-    is).
+    is). ``remove_later`` is given what removes the workspace, where that need not wait (None: it is done at once).
     """
 
     job: EpisodeJob
@@ -70,3 +70,4 @@ class EpisodeParts:
     late: LateReplies = LATE
     late_row: Callable[[LateRow], None] = _drop
     operations: Mapping[str, ToolSpec] = field(default_factory=dict)
+    remove_later: Callable[[Callable[[], None]], None] | None = None

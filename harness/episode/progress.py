@@ -73,10 +73,10 @@ def marks(world: World, hand: CallInHand, stop: CallStop) -> CallMarks | None:
 
 def _streaks(world: World) -> Streaks:
     """Those of all records; only records that came since the last look are looked at."""
-    records = world.journal.records
-    for record in records[world.watched :]:
-        world.streaks = detectors.observe(world.streaks, record.payload)
-    world.watched = len(records)
+    said = world.journal.payloads
+    for payload in said[world.watched :]:
+        world.streaks = detectors.observe(world.streaks, payload)
+    world.watched = len(said)
     return world.streaks
 
 

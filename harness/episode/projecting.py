@@ -36,7 +36,8 @@ def project(world: World, turn: TurnInHand) -> Outcome | None:
     world.report("context", Channel.counted(everything, size))
     if size > limit:
         return _too_large(world, "context_bytes", limit, size)
-    turn.request = whole.model_copy(update={"messages": tuple(world.messages[at] for at in chosen)})
+    sent = tuple(world.messages[at] for at in chosen)
+    turn.request = whole if len(sent) == len(parts) else whole.model_copy(update={"messages": sent})
     turn.digest, turn.size = request_digest(frame, [parts[at] for at in chosen]), size
     world.requests.append(turn.request)
     omitted = len(parts) - len(chosen)

@@ -15,6 +15,7 @@ from harness.schema.base import digest_bytes
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
 from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown
+from harness.schema.remembering import remembered
 from harness.schema.run import AttemptRow
 
 __all__ = ["CUT_OFF", "account_late", "adopt", "fail", "reply_bytes", "row_of", "settle"]
@@ -25,6 +26,7 @@ CUT_OFF = "reply_cut_off"
 _Status = Literal["unknown", "failed", "not_sent"]
 
 
+@remembered(16)
 def reply_bytes(reply: Reply) -> bytes:
     """A reply as the spool keeps it."""
     # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form

@@ -13,9 +13,10 @@ from harness.meter.budget import (
 )
 from harness.meter.ceiling import Bound, Ceiling
 from harness.meter.price import cost, is_inconsistent, most
-from harness.meter.used import Used, judged_reading
+from harness.meter.used import NOTHING, Used, judged_reading
 
 __all__ = [
+    "NOTHING",
     "Bound",
     "Ceiling",
     "Used",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ValidationError
@@ -117,7 +118,7 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
     known.update(values)
     whole = _plain(scenario)
     try:
-        data = _everywhere(whole, known, room, ())
+        data = _put_in(scenario, whole, known, room)
         if data == whole:
             return scenario
         return Scenario.model_validate_json(json.dumps(data))
@@ -139,6 +140,60 @@ def _plain(scenario: Scenario) -> JsonValue:
     return plain
 
 
+@dataclass(frozen=True, slots=True)
+class _Spots:
+    """Where in a value texts have braces, as a tree (None: here); and how many characters all other texts have."""
+
+    inner: Mapping[str | int, _Spots] | None
+    rest: int
+
+
+def _spots(value: JsonValue) -> _Spots:
+    if isinstance(value, str):
+        return _Spots(None, 0) if "{" in value else _Spots({}, len(value))
+    items: Iterable[tuple[str | int, JsonValue]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    found = {key: _spots(item) for key, item in items}
+    rest = sum(one.rest for one in found.values())
+    return _Spots({key: one for key, one in found.items() if one.inner is None or one.inner}, rest)
+
+
+@remembered(64)
+def _spots_of(scenario: Scenario) -> _Spots:
+    return _spots(_plain(scenario))
+
+
+def _put_in(scenario: Scenario, whole: JsonValue, known: Mapping[str, str], room: _Room) -> JsonValue:
+    """``whole`` with what is known in place. Raises _TooLongError, which leads to the text that had no room."""
+    spots, before = _spots_of(scenario), room.left
+    try:
+        room.take(spots.rest)
+        return _at_spots(whole, spots, known, room)
+    except _TooLongError:
+        room.left = before
+        return _everywhere(whole, known, room, ())
+
+
+def _at_spots(value: JsonValue, spots: _Spots, known: Mapping[str, str], room: _Room) -> JsonValue:
+    """As ``_everywhere``; what has no braces in it is taken over as it is."""
+    if isinstance(value, str):
+        return room.replace(value, known.get) if spots.inner is None else value
+    if isinstance(value, list):
+        items = list(value)
+        for index, inner in (spots.inner or {}).items():
+            items[int(index)] = _at_spots(items[int(index)], inner, known, room)
+        return items
+    if isinstance(value, dict):
+        table = dict(value)
+        for key, inner in (spots.inner or {}).items():
+            table[str(key)] = _at_spots(table[str(key)], inner, known, room)
+        return table
+    return value
+
+
 class _TooLongError(ScriptError):
     """Too many characters would come of a text; ``path`` leads to it in its scenario."""
 
@@ -151,11 +206,11 @@ class _Room:
     """Replaces, and counts the characters that come of it: a few short names can stand for very long texts."""
 
     def __init__(self) -> None:
-        self._left = BOUND_MAX
+        self.left = BOUND_MAX
 
     def replace(self, text: str, lookup: Callable[[str], str | None]) -> str:
         """The text with every known name replaced. Raises _TooLongError where no room is left."""
-        self._take(len(text))
+        self.take(len(text))
         if "{" not in text:
             return text
 
@@ -163,14 +218,15 @@ class _Room:
             value = lookup(match[1])
             if value is None:
                 return match[0]
-            self._take(len(value))
+            self.take(len(value))
             return value
 
         return PLACEHOLDER.sub(known, text)
 
-    def _take(self, characters: int) -> None:
-        self._left -= characters
-        if self._left < 0:
+    def take(self, characters: int) -> None:
+        """Use up room. Raises _TooLongError where there is none."""
+        self.left -= characters
+        if self.left < 0:
             raise _TooLongError
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 from harness.schema.base import Frozen, JsonValue
@@ -24,15 +25,21 @@ class Channel(Frozen):
     truncated: bool
     unit: Literal["bytes", "chars"] = "bytes"
 
-    @classmethod
-    def counted(cls, seen: int, retained: int, unit: Literal["bytes", "chars"] = "bytes") -> Channel:
+    @staticmethod
+    def counted(seen: int, retained: int, unit: Literal["bytes", "chars"] = "bytes") -> Channel:
         """The channel that ``retained`` of ``seen`` went through."""
-        dropped = max(seen - retained, 0)
-        return cls(seen=seen, retained=retained, dropped=dropped, truncated=dropped > 0, unit=unit)
+        return _counted(seen, retained, unit)
 
     def joined(self, other: Channel) -> Channel:
         """Both together; they have the same unit."""
         return Channel.counted(self.seen + other.seen, self.retained + other.retained, self.unit)
+
+
+@lru_cache(maxsize=4096)
+def _counted(seen: int, retained: int, unit: Literal["bytes", "chars"]) -> Channel:
+    """The same numbers come again and again, and with every trial."""
+    dropped = max(seen - retained, 0)
+    return Channel(seen=seen, retained=retained, dropped=dropped, truncated=dropped > 0, unit=unit)
 
 
 class ReadObservation(Frozen):

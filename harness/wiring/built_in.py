@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
 
 from harness import catalog
@@ -12,6 +13,7 @@ from harness.schema.tool import ToolSpec
 __all__ = ["built_in", "built_in_identities", "plane_operations"]
 
 
+@cache
 def built_in(name: str) -> ModuleType | None:
     """The control plane of that name that needs no installation: it offers its operations as tools."""
     found = catalog.module("controlplanes", name) if name in catalog.names("controlplanes") else None

@@ -23,6 +23,11 @@ class ReplayedActor:
         """As receipts name it."""
         return self._actor.identity
 
+    @property
+    def is_immediate(self) -> bool:
+        """What it says is written down."""
+        return True
+
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
         """The recorded reply. Raises ProviderError, retryable where the same request was recorded once more."""
         try:

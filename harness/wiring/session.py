@@ -34,7 +34,7 @@ from harness.wiring.recordings import Keeping, Masks, keep, replay
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
 from harness.wiring.waiting import durable_place
-from harness.workspace import Workspace, remove_tree
+from harness.workspace import Removals, Workspace, remove_tree
 
 __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_episode"]
 
@@ -89,6 +89,8 @@ class Session:
         self._planes: dict[str, InstalledPlane] = {}
         self._transports = Transports(place)
         self._stack.callback(self._transports.close)
+        self._removals = Removals()
+        self._stack.callback(self._removals.close)
         self._turn = itertools.count(1).__next__
 
     def __enter__(self) -> Self:
@@ -201,6 +203,7 @@ class Session:
             keep_output=self._keep_output,
             shutdown=self._shutdown.is_set,
             late_row=self._late_row,
+            remove_later=self._removals.hand_over,
         )
 
     def _plane(self, ref: str) -> InstalledPlane:

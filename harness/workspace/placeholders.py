@@ -45,6 +45,10 @@ class Placeholders:
         self._inside = _inside(tuple(names))
         self._name = _placeholder(tuple(self._paths))
 
+    def touches(self, text: str) -> bool:
+        """Whether ``hide`` may change a text, or one that is written in this JSON: False only where it can not."""
+        return self._mark in text or "_root}" in text
+
     def hide(self, text: str) -> str:
         """The text with every path of the workspace replaced by its placeholder.
 

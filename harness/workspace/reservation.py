@@ -13,8 +13,9 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
@@ -59,6 +60,7 @@ def reserve(
     keep: bool = False,
     cwd: str | None = None,
     name: str | None = None,
+    later: Callable[[Callable[[], None]], None] | None = None,
 ) -> Iterator[Workspace]:
     """A new workspace of mode 0700 below ``base`` (the system's temporary directory), removed at the end.
 
@@ -67,6 +69,7 @@ def reserve(
     ``name`` is that of an earlier one, to be made again at the same place: what a dead owner left there is removed.
     ``keep`` leaves it behind, and ``sweep`` never touches it. ``cwd`` names a root; without it ``project``, or the
     first root where there is none of that name. What cannot be removed at the end is left to the next ``sweep``.
+    ``later`` is given what removes it, to be called once, from any thread; without it that is done before this ends.
 
     Raises:
         SetupRejectedError: the roots' names cannot be used.
@@ -84,9 +87,10 @@ def reserve(
         start = paths[cwd] if cwd is not None else paths.get("project", next(iter(paths.values())))
         yield Workspace(root, given / root.name, paths, root / PROCESS_HOME, start)
     finally:
-        if not keep:
-            _give_up(root, owner)
-        os.close(descriptor)
+        if keep or later is None:
+            _leave(root, owner, descriptor, keep=keep)
+        else:
+            later(partial(_leave, root, owner, descriptor, keep=False))
 
 
 def sweep(base: Path | None = None) -> int:
@@ -188,6 +192,12 @@ def _make(root: Path, inside: Sequence[str]) -> None:
             path.chmod(mode)  # the umask had its say in mkdir
     except OSError as error:
         raise EnvironmentProblem(f"temporary directory {root.parent}: {error.strerror}") from error
+
+
+def _leave(root: Path, owner: Path, descriptor: int, *, keep: bool) -> None:
+    if not keep:
+        _give_up(root, owner)
+    os.close(descriptor)
 
 
 def _give_up(root: Path, owner: Path) -> None:

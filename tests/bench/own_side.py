@@ -7,6 +7,7 @@ looked at around each call, journal, gate and rules, the receipt, and a line in 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import sys
@@ -27,6 +28,7 @@ from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
 from harness.schema.run import Enforcement, EpisodeJob, EpisodeResult, Manifest, PlannedEpisode
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.suite import plan, run_suite
+from harness.workspace import Removals
 
 CALLS = 5
 ANSWER = b'{"target": "notes/a.json", "stamp": 17}'
@@ -128,6 +130,7 @@ def play(jobs: Sequence[EpisodeJob], folder: Path) -> int:
             clock=clock,
             cancelled=stop.is_set,
             search_path="/usr/bin:/bin",
+            remove_later=removals.hand_over,
         )
         return episode.run(parts)[0]
 
@@ -136,7 +139,10 @@ def play(jobs: Sequence[EpisodeJob], folder: Path) -> int:
         passed += result.receipt.verdict == "pass" and result.receipt.counters.executed_calls == CALLS
         store.add(position, result)
 
-    with RunStore(folder, manifest_of(jobs), SecretGuard(), sync=False) as store:
+    with (
+        RunStore(folder, manifest_of(jobs), SecretGuard(), sync=False) as store,
+        contextlib.closing(Removals()) as removals,
+    ):
         run_suite(jobs, episode=one, jobs_at_once=1, done=done, stop=stop)
         store.finish("2026-01-01T00:00:01Z")
     return passed

@@ -208,6 +208,7 @@ class Stage:
     late: LateReplies = field(default_factory=LateReplies)
     late_rows: list[LateRow] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
+    remove_later: Callable[[Callable[[], None]], None] | None = None
 
     def pause(self, seconds: float) -> None:
         """Waiting takes no time here."""
@@ -281,6 +282,7 @@ class Stage:
             late=self.late,
             late_row=self.late_rows.append,
             keep_output=keep_output,
+            remove_later=self.remove_later,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

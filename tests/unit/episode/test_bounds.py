@@ -95,7 +95,7 @@ def test_a_machine_that_has_no_thread_left_is_nobodys_fault(stage: Stage, monkey
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", full)
-    played = stage.play()
+    played = stage.play(actor=ReplyActor([said("hello")]))
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ("failed/tool_error", "environment")
 
 

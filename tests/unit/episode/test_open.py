@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from numbered import case
 from toy import Answer, ReplyActor, Stage, answer, called, completed, said
 
+from harness.episode import DurablePlace
 from harness.journal import Journal, MemorySpool, fold, verify
 from harness.schema.base import JsonValue
 from harness.schema.process import Completed
@@ -176,3 +180,19 @@ def test_a_control_plane_that_fails_at_the_opening_is_at_fault_and_not_the_scena
     prepare: list[JsonValue] = [{"plane": ["setup"]}]
     played = stage.play(says=lambda _, __: completed("", 1), change={"workspace": {"prepare": prepare}})
     assert played.receipt.cause == "control_plane"
+
+
+def test_a_workspace_is_removed_later_where_somebody_sees_to_it(stage: Stage) -> None:
+    waiting: list[Callable[[], None]] = []
+    stage.remove_later = waiting.append
+    played = stage.play()
+    assert (played.receipt.verdict, len(waiting), played.plane[0].workspace.root.is_dir()) == ("pass", 1, True)
+    waiting[0]()
+    assert list(stage.temporary.iterdir()) == []
+
+
+def test_the_place_of_an_episode_on_disk_is_free_when_it_is_over(stage: Stage, tmp_path: Path) -> None:
+    waiting: list[Callable[[], None]] = []
+    stage.remove_later = waiting.append
+    played = stage.play(actor=ReplyActor([said("no more")]), durable=DurablePlace(tmp_path / "kept", "1", sync=False))
+    assert (waiting, played.plane[0].workspace.root.exists()) == ([], False)

@@ -16,11 +16,19 @@ from harness.episode.encoding import OPEN, EncodedMessages
 from harness.episode.projecting import CHECKPOINT_BYTES, choose, request_digest
 from harness.journal import Journal
 from harness.schema.base import JsonValue, canonical_json, digest_json
-from harness.schema.message import AssistantMessage, Message, ModelRequest, SystemMessage, ToolMessage, UserMessage
+from harness.schema.message import (
+    AssistantMessage,
+    GenerationSettings,
+    Message,
+    ModelRequest,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
 from harness.schema.process import Completed
 from harness.schema.record import BudgetStop, OpStarted, Projection
 from harness.schema.tool import ToolSpec
-from harness.workspace import Workspace
+from harness.workspace import Placeholders, Workspace, reserve
 
 _KINDS: JsonValue = [
     {"name": "ask", "call": ["ask plane"], "sets": "asked"},
@@ -182,3 +190,40 @@ def test_messages_that_are_others_now_are_encoded_anew() -> None:
     after = encoded.parts([first, third])
     assert (after[0], after[1] == before[1]) == (before[0], False)
     assert len(encoded.parts([first])) == 1
+
+
+def test_the_frame_is_encoded_anew_only_where_it_is_another() -> None:
+    hidden: list[JsonValue] = []
+
+    def hide(value: JsonValue) -> JsonValue:
+        hidden.append(value)
+        return value
+
+    encoded = EncodedMessages(hide)
+    tools = (ToolSpec(name="exec", description="x", parameters={"type": "object"}),)
+    request = ModelRequest(model="m", messages=(UserMessage(text="u"),), tools=tools)
+    longer = request.model_copy(update={"messages": (UserMessage(text="u"), UserMessage(text="v"))})
+    assert encoded.frame(request) == encoded.frame(longer)
+    assert len(hidden) == 1
+    for other in ({"model": "n"}, {"tools": ()}, {"settings": GenerationSettings(seed=1)}):
+        changed = request.model_copy(update=other)
+        assert encoded.frame(changed) == EncodedMessages(hide).frame(changed) != encoded.frame(request)
+
+
+_SPELLED = st.lists(
+    st.sampled_from(["{project_root}", "_root", "}", "WORKSPACE", "WORKSPACE/project", "/", "\\", '"', "é"])
+)
+
+
+@given(st.lists(_SPELLED, max_size=4))
+def test_a_message_without_a_path_or_a_name_is_what_hiding_would_make_of_it(
+    tmp_path_factory: pytest.TempPathFactory, spelled: list[list[str]]
+) -> None:
+    base = tmp_path_factory.getbasetemp()
+    with reserve(roots=("project",), base=base) as workspace:
+        hide = Placeholders(workspace)
+        texts = ["".join(parts).replace("WORKSPACE", str(workspace.root)) for parts in spelled]
+    messages: list[Message] = [ToolMessage(call_id="1", name="exec", text=text) for text in texts]
+    messages += [AssistantMessage(text=None, opaque={text: text}) for text in texts]
+    asked = EncodedMessages(hide.hide_json, hide.touches)
+    assert asked.parts(messages) == EncodedMessages(hide.hide_json).parts(messages)

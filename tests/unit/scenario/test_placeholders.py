@@ -4,10 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.errors import ScenarioError, ScriptError
-from harness.scenario import bind, load, static_values, substitute
+from harness.scenario import bind, load, placeholders, static_values, substitute
 from harness.scenario.placeholders import BOUND_MAX, REPEAT_MAX, VALUE_MAX, find_cycle, find_oversized, names_in
+from harness.schema.base import JsonValue
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action
 
@@ -152,3 +155,32 @@ def test_a_scenario_in_which_nothing_is_to_be_put_is_its_own_binding(whole: Scen
     bound = bind(whole, VALUES)
     assert bound != whole
     assert bind(bound, {**VALUES, "project_root": "/elsewhere"}) is bound
+
+
+_JSON = st.recursive(
+    st.one_of(st.none(), st.integers(), st.booleans(), st.text(), st.sampled_from(["{a}", "x{b}y{c}", "${a}", "{"])),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(_JSON, st.dictionaries(st.sampled_from("abc"), st.text(max_size=5)))
+def test_putting_in_where_braces_are_is_putting_in_everywhere(value: JsonValue, known: dict[str, str]) -> None:
+    one, other = placeholders._Room(), placeholders._Room()
+    spots = placeholders._spots(value)
+    one.take(spots.rest)
+    assert placeholders._at_spots(value, spots, known, one) == placeholders._everywhere(value, known, other, ())
+    assert one.left == other.left
+
+
+def test_texts_without_braces_take_room_too(whole: Scenario) -> None:
+    large = {**whole.values, "task": "x" * VALUE_MAX, "proof": "notes/x.json"}
+    user = "{task}" * (BOUND_MAX // VALUE_MAX - 12)
+
+    def with_system(characters: int) -> Scenario:
+        prompt = whole.prompt.model_copy(update={"system": "y" * characters, "user": user})
+        return whole.model_copy(update={"values": large, "prompt": prompt})
+
+    with pytest.raises(ScenarioError, match="too long once values are put in"):
+        bind(with_system(12 * VALUE_MAX), VALUES)
+    assert len(bind(with_system(VALUE_MAX), VALUES).prompt.user) > BOUND_MAX - 13 * VALUE_MAX

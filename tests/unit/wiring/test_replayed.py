@@ -37,4 +37,5 @@ def test_it_is_the_actor_otherwise() -> None:
     inner = ReplyActor([said("here")], kind="recorded")
     actor = ReplayedActor(inner, lambda: False)
     assert (actor.identity, actor.reply(REQUEST, CONTEXT)) == (inner.identity, said("here"))
+    assert actor.is_immediate
     actor.close()

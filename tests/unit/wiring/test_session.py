@@ -141,3 +141,15 @@ def test_an_unknown_kind_lists_what_there_is(tmp_path: Path) -> None:
     loaded = wiring.load_scenario(place, "loopx/selected-todo")
     with pytest.raises(CatalogError, match="there are: quota_should_run"), wiring.classifier(place, loaded, ["no"]):
         pass
+
+
+@pytest.mark.plane
+def test_no_workspace_is_left_when_a_session_is_closed(
+    place: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    with wiring.Session(place) as session:
+        results = [session.run(job(place)) for _ in range(3)]
+    assert [result.receipt.verdict for result in results] == ["pass"] * 3
+    assert [path.name for path in (tmp_path / "tmp").iterdir() if path.name.startswith("harness-")] == []
