@@ -26,9 +26,10 @@ class Remainder:
     """What is left to do of a plan.
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
-    places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
-    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no place
-    any more, and ``changed`` names what is different about each of them.
+    places; one that was cancelled, or whose time was over before it was gone on with, or not judged for its provider
+    failed, is tried again under the next attempt, and ``failed`` counts the last of these. One that waits for a person
+    is gone on with under its own attempt, and is among ``finished`` as well: it stays until the new result comes.
+    ``superseded`` fit no place any more, and ``changed`` names what is different about each of them.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -53,9 +54,9 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         if place is None or receipt.classifier_version != classifier_version:
             superseded.append(result)
             continue
-        if result.log.resumable:
-            continue  # it waits where it is kept, and is gone on with there
         finished.append((place, result))
+        if result.log.resumable:
+            continue  # it waits where it is kept, and is gone on with there; what it came to then replaces this
         if place not in last or last[place].receipt.attempt < receipt.attempt:
             last[place] = result
     left = [(place, following) for place, job in enumerate(jobs) if (following := _following(job, last.get(place)))]
@@ -88,6 +89,7 @@ def _following(job: EpisodeJob, last: EpisodeResult | None) -> EpisodeJob | None
     """What is still to be played at a place: nothing where it was finished, else another attempt."""
     if last is None:
         return job
-    if last.receipt.outcome.status != "cancelled" and provider_failure(last) is None:
+    to_begin_anew = last.receipt.outcome.status == "cancelled" or last.log.recovery_class == "restart_required"
+    if not to_begin_anew and provider_failure(last) is None:
         return None
     return job.model_copy(update={"attempt": last.receipt.attempt + 1})
