@@ -22,5 +22,6 @@ def call_key(world: World, hand: CallInHand) -> str:
 def has_one_effect(world: World, hand: CallInHand) -> bool:
     """Whether the call is one of an operation that its control plane declares idempotent, and it may be repeated."""
     plane = world.plane
-    may_be = world.parts.job.options.repeat_idempotent and isinstance(plane, OperationPlane)
-    return may_be and isinstance(plane, OperationPlane) and hand.plane_operation in plane.idempotent
+    if not world.parts.job.options.repeat_idempotent or not isinstance(plane, OperationPlane):
+        return False
+    return hand.plane_operation in plane.idempotent

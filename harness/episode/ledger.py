@@ -9,13 +9,14 @@ from harness import meter
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
 from harness.errors import AccountingError
+from harness.journal import EpisodeState
 from harness.schema.base import digest_text
 from harness.schema.message import Reply, Usage
 from harness.schema.price import Price
 from harness.schema.record import Payload, UsageRow
 from harness.schema.run import AttemptRow
 
-__all__ = ["answered", "enter", "priced", "row_of", "told_again"]
+__all__ = ["answered", "enter", "paid_before", "priced", "row_of", "told_again"]
 
 #: What a provider adds to the name of a model to tell which version of it answers.
 _VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
@@ -76,6 +77,18 @@ def told_again(row: UsageRow, price: Price | None) -> AttemptRow:
         cost_micro_usd=meter.cost(row.usage, price),
         inconsistent=meter.is_inconsistent(row.usage),
     )
+
+
+def paid_before(state: EpisodeState, price: Price | None) -> tuple[AttemptRow, ...]:
+    """The bill of an episode that is not gone on with; a call that was out when it stopped is of unknown outcome."""
+    rows = [told_again(row, price) for row in state.usage]
+    entered = {(row.operation, row.attempt) for row in rows}
+    out = (
+        AttemptRow(operation=name, attempt=one.attempt, status="unknown", usage=None, seconds=0.0)
+        for name, one in state.operations.items()
+        if one.purpose == "main" and one.status == "started" and (name, one.attempt) not in entered
+    )
+    return (*rows, *out)
 
 
 def _resolved(asked: str, answered: str | None) -> str | None:

@@ -15,7 +15,7 @@ from harness.episode.endings import machine_ending
 from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
-from harness.episode.ledger import told_again
+from harness.episode.ledger import paid_before, told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.settling import account_late
@@ -60,16 +60,18 @@ def run(
         stack.callback(parts.actor.close)
         late = LateBook(late_sink(parts))
         stack.callback(late.leave)
+        journal, durable = journal or Journal(), None
         try:
             durable = None if parts.durable is None else _opened(parts, parts.durable, stack)
             if durable is not None:
                 journal, spool = durable.journal, durable.spool
-            played = _played(parts, journal or Journal(), spool or MemorySpool(), stack, durable, late=late)
+            played = _played(parts, journal, spool or MemorySpool(), stack, durable, late=late)
         except OpeningRefusedError as error:
             outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
-            played = _unwritten(parts, outcome, str(error))
+            played = _unwritten(parts, outcome, str(error), paid=(journal, durable))
         except StorageError as error:
-            played = _unwritten(parts, Outcome(status="failed", reason="storage_error"), str(error))
+            outcome = Outcome(status="failed", reason="storage_error")
+            played = _unwritten(parts, outcome, str(error), paid=(journal, durable))
         receipt, world = played.receipt, played.world
         log = RunLogEntry(
             key=receipt.key,
@@ -192,9 +194,23 @@ def _left_open(
     return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
-def _unwritten(parts: EpisodeParts, outcome: Outcome, problem: str) -> _Played:
-    """The receipt of a driver that may not, or can not, write into the episode's own journal."""
-    return _Played(close(parts, Journal(), None, outcome), problem=problem)
+def _unwritten(
+    parts: EpisodeParts,
+    outcome: Outcome,
+    problem: str,
+    *,
+    paid: tuple[Journal, DurableEpisode | None] | None = None,
+) -> _Played:
+    """The receipt of a driver that may not, or can not, write into the episode's own journal.
+
+    What it holds of model calls, this driver's and those before, was ``paid`` for all the same.
+    """
+    ledger: tuple[AttemptRow, ...] = ()
+    if paid is not None:
+        journal, durable = paid
+        stored = fold(() if durable is None else durable.stored)
+        ledger = paid_before(max(stored, journal.state, key=lambda one: len(one.usage)), parts.job.actor.price)
+    return _Played(close(parts, Journal(), None, outcome), problem=problem, ledger=ledger)
 
 
 def _stored(spool: Spool, digest: Digest) -> Receipt:

@@ -44,8 +44,10 @@ def read_run(folder: Path) -> RunView:
     manifest = read_manifest(folder)
     if manifest.state == "running":
         lines = _lines(folder / PART, torn_end=True) if (folder / PART).exists() else ()
-        parts = [_value(_Part, data, f"{folder / PART}:{number}") for number, data in lines]
-        parts.sort(key=lambda part: (part.position, part.receipt.attempt))
+        read = [_value(_Part, data, f"{folder / PART}:{number}") for number, data in lines]
+        # a later line is what came of an episode that waited
+        last = {(part.position, part.receipt.attempt): part for part in read}
+        parts = [last[place] for place in sorted(last)]
         return RunView(
             manifest=manifest,
             receipts=tuple(part.receipt for part in parts),

@@ -26,10 +26,12 @@ class Remainder:
     """What is left to do of a plan.
 
     ``finished`` are results with their places in the plan, ``jobs`` those that are still to be played, with their
-    places; one that was cancelled, or not judged for its provider failed, is tried again under the next attempt, and
-    ``failed`` counts the latter; one that waits for a person is gone on with under its own. ``superseded`` fit no place
-    any more, and ``changed`` names what is different about each of them. Of a run that was killed an episode that its
-    provider failed at is tried again as often as that run would have; of one that ended, once more in any case.
+    places; one that was cancelled, or whose time was over before it was gone on with, or not judged for its provider
+    failed, is tried again under the next attempt, and ``failed`` counts the last of these. One that waits for a person
+    is gone on with under its own attempt, and is among ``finished`` as well: it stays until the new result comes.
+    ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
+    killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
+    once more in any case.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -57,9 +59,9 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         if place is None or receipt.classifier_version != classifier_version:
             superseded.append(result)
             continue
-        if result.log.resumable:
-            continue  # it waits where it is kept, and is gone on with there
         finished.append((place, result))
+        if result.log.resumable:
+            continue  # it waits where it is kept, and is gone on with there; what it came to then replaces this
         if place not in last or last[place].receipt.attempt < receipt.attempt:
             last[place] = result
     left = [
@@ -98,7 +100,8 @@ def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) ->
     """
     if last is None:
         return job
-    if last.receipt.outcome.status != "cancelled":
+    to_begin_anew = last.receipt.outcome.status == "cancelled" or last.log.recovery_class == "restart_required"
+    if not to_begin_anew:
         failure = provider_failure(last)
         if failure is None:
             return None

@@ -65,6 +65,7 @@ class RunStore:
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
+        self._waiting: set[tuple[int, int]] = set()
         self._size = 0
         self._private: list[Path] = []
         self._is_new = finished is None
@@ -113,8 +114,9 @@ class RunStore:
     def add(self, position: int, result: EpisodeResult) -> None:
         """Keep a finished episode. ``position`` counts places of the plan from 0; on return the episode is kept.
 
-        Raises StoreError where the disk is full (what was kept before is whole, and this may be called again), and
-        RedactionError where a secret was about to be written (nothing is).
+        One that waited (``resumable``) is replaced by what came of it. Raises StoreError where the disk is full (what
+        was kept before is whole, and this may be called again), and RedactionError where a secret was about to be
+        written (nothing is).
         """
         if not 0 <= position < len(self._manifest.plan):
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
@@ -124,11 +126,12 @@ class RunStore:
         self._guard.check(data, RECEIPTS)
         with self._lock:
             place = (position, result.receipt.attempt)
-            if place in self._kept:
+            if place in self._kept and place not in self._waiting:
                 raise HarnessError(f"place {position}, attempt {result.receipt.attempt}, is already kept")
             at = self._size
             self._append(data)
             self._kept[place] = Kept.of(at + len(head), receipt, log, result)
+            (self._waiting.add if result.log.resumable else self._waiting.discard)(place)
 
     def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.

@@ -185,12 +185,16 @@ def test_a_planned_tool_call_is_run_once(driving: Driving, kill: Kill, tmp_path:
 
 
 @case(163)
-def test_a_call_that_reaches_out_is_not_made_twice(driving: Driving, tmp_path: Path) -> None:
+@pytest.mark.parametrize("repeat_idempotent", [False, True])
+def test_a_call_that_reaches_out_is_not_made_twice(
+    driving: Driving, tmp_path: Path, *, repeat_idempotent: bool
+) -> None:
+    """A command has no key, so no setting repeats it."""
     marks = Marks(tmp_path / "marks")
     driving.stage.confined = False
     with pytest.raises(Killed):
         driving.drive(says=marks)
-    played = driving.drive(says=marks)
+    played = driving.drive(says=marks, options=EpisodeOptions(repeat_idempotent=repeat_idempotent))
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == (WAITS, "tool_effect")
     assert marks.count == 1
     assert driving.provider.asked == [1]

@@ -21,7 +21,7 @@ from harness.ports import TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.process import Completed
-from harness.schema.record import Record
+from harness.schema.record import Record, UsageRow
 from harness.workspace import Workspace, save
 
 P = ParamSpec("P")
@@ -214,6 +214,30 @@ def test_time_that_passes_while_nobody_drives_counts(killed: Driving, stage: Sta
     assert killed.drive().result.log.recovery_class == "restart_required"
 
 
+def test_what_a_refused_episode_had_paid_is_on_its_bill(killed: Driving, stage: Stage) -> None:
+    paid = [record.payload for record in killed.records() if isinstance(record.payload, UsageRow)]
+    stage.clock.advance(61.0)
+    bill = killed.drive().result.log.attempts
+    assert [(row.operation, row.attempt, row.status) for row in bill[: len(paid)]] == [
+        (*_named(row), row.status) for row in paid
+    ]
+    assert [row.usage for row in bill[: len(paid)]] == [row.usage for row in paid]
+    assert len(bill) == len(killed.provider.asked) == 2
+
+
+def test_a_call_that_was_out_when_it_stopped_is_on_the_bill_as_unknown(driving: Driving, stage: Stage) -> None:
+    with pytest.raises(Killed):
+        driving.drive(actor=ReplyActor([_dies(driving.provider)]))
+    stage.clock.advance(61.0)
+    (row,) = driving.drive().result.log.attempts
+    assert (row.operation, row.attempt, row.status, row.usage) == ("turn-1/main", 1, "unknown", None)
+
+
+def _named(row: UsageRow) -> tuple[str, int]:
+    operation, _, attempt = row.row.rpartition(":attempt:")
+    return operation, int(attempt)
+
+
 def test_where_somebody_took_its_place_it_waits_until_that_is_free(killed: Driving, tmp_path: Path) -> None:
     place = json.loads((killed.folder / "place.json").read_text())["workspace"]
     (tmp_path / place).mkdir(mode=0o700)
@@ -278,6 +302,7 @@ def test_a_full_disk_ends_the_episode_and_not_the_run(driving: Driving, monkeypa
         played = driving.drive()
     assert (played.receipt.outcome.name, played.receipt.cause) == ("failed/storage_error", "harness")
     assert played.result.log.problem == "the journal cannot be written: No space left on device"
+    assert len(played.result.log.attempts) == 1
     assert driving.drive().receipt.verdict == "pass"
     assert driving.provider.asked == [1, 2, 3]
 

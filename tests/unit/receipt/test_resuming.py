@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toy import SCENARIO
 
-from harness.errors import ProviderCategory, StoreError
+from harness.errors import HarnessError, ProviderCategory, StoreError
 from harness.receipt import Remainder, RunStore, read_run, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
@@ -116,6 +116,53 @@ def test_one_that_was_cancelled_is_tried_again_and_both_are_kept(
         ended = read_run(tmp_path / "run").manifest
     assert (ended.state, ended.verdicts["pass"], len(ended.receipts)) == ("complete", 3, 4)
     assert left_of(tmp_path / "run", jobs).jobs == ()
+
+
+def waiting(result: EpisodeResult) -> EpisodeResult:
+    outcome = Outcome(status="suspended", reason="reconciliation_required")
+    receipt = result.receipt.model_copy(update={"outcome": outcome, "verdict": "pending", "cause": "provider"})
+    return EpisodeResult(receipt=receipt, log=result.log.model_copy(update={"resumable": True}))
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_one_that_waits_keeps_its_receipt_until_the_new_one_comes(
+    killed: bool, tmp_path: Path, manifest: Manifest, make_result: MakeResult, jobs: Jobs
+) -> None:
+    with store(tmp_path / "run", manifest) as run:
+        for position in range(2):
+            run.add(position, waiting(make_result(position)))
+        run.finish(END)
+    left = left_of(tmp_path / "run", jobs)
+    assert [(place, one.attempt) for place, one in left.jobs] == [(0, 1), (1, 1), (2, 1)]
+    with store(tmp_path / "run", manifest, left.finished) as run:
+        run.add(1, make_result(1))  # and nothing came of the others
+        with pytest.raises(HarnessError, match="already kept"):
+            run.add(1, make_result(1))
+        if not killed:
+            run.finish(END)
+            assert run.discard() is False
+    view = read_run(tmp_path / "run")
+    assert [receipt.verdict for receipt in view.receipts] == ["pending", "pass"]
+    assert [place for place, _ in left_of(tmp_path / "run", jobs).jobs] == [0, 2]
+
+
+def test_one_whose_time_was_over_before_it_was_gone_on_with_is_begun_anew(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult, jobs: Jobs
+) -> None:
+    result = make_result(0)
+    outcome = Outcome(status="rejected", reason="deadline_passed_before_start")
+    update = {"outcome": outcome, "verdict": "not_judged", "cause": "harness"}
+    late = EpisodeResult(
+        receipt=result.receipt.model_copy(update=update),
+        log=result.log.model_copy(update={"recovery_class": "restart_required"}),
+    )
+    with store(tmp_path / "run", manifest) as run:
+        run.add(0, late)
+        run.add(1, make_result(1))
+        run.finish(END)
+    left = left_of(tmp_path / "run", jobs)
+    assert [(place, one.attempt) for place, one in left.jobs] == [(0, 2), (2, 1)]
+    assert (len(left.finished), left.failed) == (2, 0)
 
 
 def other_scenario(job: EpisodeJob) -> EpisodeJob:
