@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
 from harness.cli.output import say
 from harness.errors import StoreError
-from harness.receipt import read_run
+from harness.receipt import read_run, sole
 from harness.workspace import remove_tree
 
 __all__ = ["history", "purge"]
@@ -25,15 +26,24 @@ def purge(runs: tuple[Path, ...]) -> ExitCode:
     """Remove the private texts of unfinished episodes; what is finished stays, and they cannot be gone on with."""
     for run in runs:
         read_run(run)
-        place = run / "episodes"
-        count = sum(1 for path in place.iterdir()) if place.is_dir() and not place.is_symlink() else 0
+        held = sole(run)  # whoever plays there needs them
         try:
-            if count:
-                remove_tree(place)
-        except OSError as error:
-            raise StoreError(f"{place}: cannot be removed: {error.strerror}") from error
+            count = _emptied(run / "episodes")
+        finally:
+            os.close(held)
         say(f"{run}: {count} unfinished episode{'' if count == 1 else 's'} removed")
     return ExitCode.PASSED
+
+
+def _emptied(place: Path) -> int:
+    """How many unfinished episodes were removed."""
+    try:
+        count = sum(1 for path in place.iterdir()) if place.is_dir() and not place.is_symlink() else 0
+        if count:
+            remove_tree(place)
+    except OSError as error:
+        raise StoreError(f"{place}: cannot be removed: {error.strerror}") from error
+    return count
 
 
 history = LazyGroup(

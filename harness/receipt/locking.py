@@ -21,5 +21,5 @@ def sole(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(descriptor)
-        raise StoreError(f"{folder}: another run is writing here; give another folder") from error
+        raise StoreError(f"{folder}: another run is writing here; wait for its end, or give another folder") from error
     return descriptor

@@ -88,3 +88,20 @@ def test_old_runs_go_and_what_is_pinned_or_written_in_stays(harness: Harness, re
 def test_without_a_folder_of_runs_there_is_one_line(harness: Harness, world: World) -> None:
     code, out, err = harness("history", "list")
     assert (code, out, err.count("\n")) == (4, "", 1)
+
+
+def test_nothing_is_purged_under_a_run_that_goes_on(harness: Harness, reports: Path) -> None:
+    kept = reports / "one" / "episodes" / "some" / "journal.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    held = sole(reports / "one")
+    try:
+        code, _, err = harness("history", "purge", str(reports / "one"))
+    finally:
+        os.close(held)
+    assert (code, "another run is writing here" in err, kept.exists()) == (4, True, True)
+    assert harness("history", "purge", str(reports / "one"))[:2] == (
+        0,
+        f"{reports / 'one'}: 1 unfinished episode removed\n",
+    )
+    assert not kept.exists()
