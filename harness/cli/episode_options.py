@@ -7,7 +7,7 @@ from typing import Final, ParamSpec, TypeVar
 
 import click
 
-from harness.cli.grouped import keep, kept
+from harness.cli.grouped import in_order, keep, kept
 from harness.cli.options import DEFAULT_EXECUTOR
 from harness.schema.run import EpisodeOptions
 
@@ -19,10 +19,9 @@ _R = TypeVar("_R")
 
 def options_of(context: click.Context) -> EpisodeOptions:
     """What the options of a command say."""
-    shadow = kept(context, "shadow")
     return EpisodeOptions(
         executor="cold" if kept(context, "executor") == "cold" else "warm",
-        shadow_every=shadow if isinstance(shadow, int) else 0,
+        shadow_every=int(str(kept(context, "shadow"))),
         keep_workspace=bool(kept(context, "keep_workspace")),
         cut_off_calls="stop" if kept(context, "cut_off_calls") == "stop" else "repeat",
         repeat_idempotent=bool(kept(context, "repeat_idempotent")),
@@ -31,9 +30,7 @@ def options_of(context: click.Context) -> EpisodeOptions:
 
 def episode_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
     """The options; the verb finds what they say with ``options_of``."""
-    for option in reversed(_OPTIONS):
-        verb = option(verb)
-    return verb
+    return in_order(verb, _OPTIONS)
 
 
 _OPTIONS: Final = (

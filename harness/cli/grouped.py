@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
+
 import click
 
-__all__ = ["keep", "kept"]
+__all__ = ["in_order", "keep", "kept"]
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _PLACE = __name__
+
+
+def in_order(
+    verb: Callable[_P, _R], options: Sequence[Callable[[Callable[_P, _R]], Callable[_P, _R]]]
+) -> Callable[_P, _R]:
+    """The verb with these options, which its help lists as they are given."""
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
 
 
 def keep(context: click.Context, parameter: click.Parameter, value: object) -> None:

@@ -10,7 +10,7 @@ import click
 
 from harness import suite, wiring
 from harness.cli.folder import planned
-from harness.cli.grouped import keep, kept
+from harness.cli.grouped import in_order, keep, kept
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
 from harness.wiring.providers import care
@@ -65,9 +65,7 @@ def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[Episo
 
 def suite_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
     """The options; the verb finds what they say with ``Scale.of``."""
-    for option in reversed(_OPTIONS):
-        verb = option(verb)
-    return verb
+    return in_order(verb, _OPTIONS)
 
 
 _OPTIONS: Final = (

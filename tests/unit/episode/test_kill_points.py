@@ -318,9 +318,7 @@ def test_of_two_calls_the_first_is_replayed_and_the_second_runs(
 
 
 @case(178)
-def test_a_call_without_an_answer_is_interrupted_and_never_answered_twice(
-    driving: Driving, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_without_an_answer_is_never_answered_twice(driving: Driving, monkeypatch: pytest.MonkeyPatch) -> None:
     flag = threading.Event()
     with monkeypatch.context() as patch:
         kill_when(patch, "call_result", after=False)
