@@ -36,7 +36,10 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from harness.schema.message import Reply
 
 __all__ = [
     "RETRYABLE",
@@ -219,6 +222,7 @@ class ProviderError(EpisodeError):
     ``category`` decides what follows; ``retryable`` says whether the same request may be sent again (nothing was
     delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left, ``delivered``
     True where a part of a reply had arrived: then it was made, and is paid for, whether it is of use or not.
+    ``partial`` is what had been said and counted by then, None where that is nothing: evidence, never an answer.
     ``message`` is ours: no provider text, header or key enters it.
     """
 
@@ -233,8 +237,10 @@ class ProviderError(EpisodeError):
         retry_after_s: float | None = None,
         sent: bool = True,
         delivered: bool = False,
+        partial: Reply | None = None,
     ) -> None:
         self.category: ProviderCategory = category
+        self.partial = partial
         self.sent, self.delivered = sent, delivered
         self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
         self.retry_after_s = retry_after_s

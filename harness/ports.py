@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
@@ -21,6 +21,7 @@ __all__ = [
     "Actor",
     "Clock",
     "ControlPlane",
+    "Cut",
     "Executor",
     "Meter",
     "OperationPlane",
@@ -97,13 +98,18 @@ class OperationPlane(ControlPlane, Protocol):
         """All that it holds, in one order. Raises ControlPlaneError where it cannot be read, MachineError."""
 
 
+#: Why an answer broke off: the connection went, or the provider was silent or slow for too long, or nobody wanted it.
+Cut = Literal["connection_lost", "timeout", "cancelled"]
+
+
 @dataclass(frozen=True, slots=True)
 class WireResponse:
-    """One HTTP answer as it arrived; header names in lower case."""
+    """One HTTP answer as it arrived; header names in lower case. With ``cut`` the body is what had come before that."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cut: Cut | None = None
 
 
 class Transport(Protocol):
@@ -117,35 +123,55 @@ class Transport(Protocol):
         body: bytes,
         deadline_s: float,
         cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
-        """POST ``body`` within ``deadline_s`` seconds. Raises ProviderError where there is no answer."""
+        """POST ``body`` within ``deadline_s`` seconds. Raises ProviderError where there is no answer.
+
+        ``is_over`` is given for a stream: it is told each piece of a successful answer in order, and nothing more is
+        read once it says yes. Such an answer is returned, with its ``cut``, also where it breaks off.
+        """
 
     def close(self) -> None:
         """Release connections; idempotent."""
 
 
 class Provider(Protocol):
-    """One wire dialect: a pure codec both ways."""
+    """One wire dialect: a pure codec both ways, without network, clock or state.
+
+    Whether an answer is streamed is one of the request's settings. A decoder never repairs silently: oddities are the
+    reply's quirks. An error that it raises holds in ``partial`` what had been said, and counted, before it.
+    """
 
     @property
     def name(self) -> str:
         """As in ``PROVIDER/MODEL``."""
 
-    @property
-    def path(self) -> str:
-        """Path below the base URL that requests go to."""
+    def path(self, request: ModelRequest) -> str:
+        """Path, and query where there is one, below the base URL that this request goes to."""
 
     def headers(self, key: str | None) -> dict[str, str]:
         """Request headers, credentials included where ``key`` is given."""
 
     def encode_request(self, request: ModelRequest) -> bytes:
-        """The body to send."""
+        """The body to send. The same bytes for the same request."""
 
-    def decode_reply(self, response: WireResponse) -> Reply:
-        """The reply in an answer. Raises ProviderError where there is none."""
+    def decode_reply(self, response: WireResponse, *, now: datetime | None = None) -> Reply:
+        """The reply in a whole answer; ``now`` is what a ``retry-after`` date counts from. Raises ProviderError."""
+
+    def decode_stream(self, response: WireResponse, *, now: datetime | None = None) -> Reply:
+        """The reply in an answer that was asked for as a stream of events. Raises ProviderError."""
+
+    def stream_end(self) -> Callable[[bytes], bool]:
+        """A new watcher of one stream: told each piece in order, it says when the last event has come."""
+
+    def coalesce(self, body: bytes) -> bytes:
+        """The same stream with each text in one piece: ``decode_stream`` gives the same for it."""
 
     def encode_reply(self, reply: Reply) -> bytes:
         """The body a provider would send for this reply; ``decode_reply`` gives it back."""
+
+    def encode_stream(self, reply: Reply) -> tuple[bytes, ...]:
+        """The events a provider would stream for this reply; ``decode_stream`` of all together gives it back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 #: Units by layer; a module imports lower layers only. Units of one layer never import each other.
 LAYERS = (
-    ("errors", "schema"),
+    ("schema",),
+    ("errors",),
     ("ports", "redaction", "documents"),
     (
         *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),

@@ -28,8 +28,9 @@ class Send(Protocol):
         body: bytes,
         deadline_s: float,
         cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
-        """POST ``body`` to ``url`` within ``deadline_s`` seconds."""
+        """POST ``body`` to ``url`` within ``deadline_s`` seconds; ``is_over`` watches the pieces of a stream."""
 
 
 def build(spec: ActorSpec, provider: Provider, send: Send, key: SecretKey | None = None) -> LiveActor:
@@ -58,7 +59,7 @@ class LiveActor:
     ) -> None:
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
         self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
-        self._url = base_url.rstrip("/") + provider.path
+        self._base_url = base_url.rstrip("/")
         self._rehearses = _is_loopback(base_url)
 
     @property
@@ -71,14 +72,17 @@ class LiveActor:
         headers = self._provider.headers(None if self._key is None else self._key.reveal())
         if self._rehearses:
             headers[REHEARSAL_HEADER] = context.visit.header
+        asked = request.model_copy(update=self._asked)
+        is_streamed = asked.settings.stream is True
         response = self._send(
-            self._url,
+            self._base_url + self._provider.path(asked),
             headers=headers,
-            body=self._provider.encode_request(request.model_copy(update=self._asked)),
+            body=self._provider.encode_request(asked),
             deadline_s=context.deadline_s,
             cancelled=context.cancelled,
+            is_over=self._provider.stream_end() if is_streamed else None,
         )
-        return self._provider.decode_reply(response)
+        return self._provider.decode_stream(response) if is_streamed else self._provider.decode_reply(response)
 
     def close(self) -> None:
         """Nothing to release: the connection is the caller's."""

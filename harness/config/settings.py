@@ -24,6 +24,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     "seed": "a whole number",
     "tool_choice": "auto, required, none",
     "parallel_tool_calls": "true, false",
+    "stream": "true, false",
 }
 
 

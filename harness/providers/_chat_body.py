@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from harness.providers._chat_message import as_object, texts_of
-from harness.providers._chat_reply import SEED, made_id
+from harness.providers._answer import as_object
+from harness.providers._calls import SEED, made_id
+from harness.providers._chat_message import texts_of
 from harness.providers._finish import word_for
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.providers._answer import as_object
 from harness.providers._arguments import Arguments, read_arguments, sendable_arguments
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
-__all__ = ["WireCall", "as_object", "echo_of", "plain_message", "texts_of", "wire_calls"]
+__all__ = ["WireCall", "echo_of", "plain_message", "texts_of", "wire_calls"]
 
 #: Parts of a call that belong to our fields; ``index`` is a position in a stream.
 _CALL_FIELDS = frozenset({"id", "type", "function", "index"})
@@ -25,11 +26,6 @@ class WireCall:
     arguments: Arguments
     entry: dict[str, JsonValue]
     function: dict[str, JsonValue]
-
-
-def as_object(value: JsonValue) -> dict[str, JsonValue]:
-    """The object, or an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def wire_calls(message: dict[str, JsonValue]) -> tuple[list[WireCall], tuple[Quirk, ...]] | None:

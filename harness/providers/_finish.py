@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from harness.errors import ProviderCategory
-from harness.schema.message import FinishReason
+from harness.schema.message import FinishReason, Quirk
 
-__all__ = ["FAILED_WORDS", "FINISH_WORDS", "word_for"]
+__all__ = ["FAILED_WORDS", "FINISH_WORDS", "finish_of", "word_for"]
 
 #: Lower-case word -> our reason. OpenAI's five first, then those of servers that speak its dialect.
 FINISH_WORDS: Final[dict[str, FinishReason]] = {
@@ -50,3 +50,19 @@ FAILED_WORDS: Final[dict[str, ProviderCategory]] = {
 def word_for(reason: FinishReason | None) -> str | None:
     """OpenAI's word for a reason, our own where it has none; None where no end was reached or said."""
     return None if reason in {None, "unknown"} else reason
+
+
+def finish_of(word: str | None, *, calls: bool, refused: bool) -> tuple[FinishReason, tuple[Quirk, ...]]:
+    """The reason that a word means, and what is odd about it; None where the provider said none.
+
+    Calls that are there decide against ``stop`` and against no or an unknown word; a refusal field as well.
+    """
+    quirks: tuple[Quirk, ...] = () if word is not None else ("finish_missing",)
+    finish: FinishReason = "unknown" if word is None else FINISH_WORDS.get(word.lower(), "unknown")
+    if calls:
+        if finish == "stop":
+            quirks = ("finish_stop_with_tool_calls",)
+        return ("tool_calls" if finish in {"stop", "unknown", "pause"} else finish), quirks
+    if finish == "tool_calls":
+        return finish, ("announced_call_missing",)
+    return ("refusal" if refused and finish in {"stop", "unknown"} else finish), quirks

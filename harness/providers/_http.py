@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, Protocol, cast
 
@@ -14,7 +15,7 @@ import httpx
 
 from harness.clock import SystemClock
 from harness.errors import EnvironmentProblem, ProviderError
-from harness.ports import Clock, WireResponse
+from harness.ports import Clock, Cut, WireResponse
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
 from harness.providers._watch import Watch
 
@@ -27,6 +28,9 @@ CONNECT_S: Final = 10.0
 
 #: Compression is not asked for: bodies are small, and the bound is then simply that of the network.
 _HEADERS: Final = {"accept-encoding": "identity", "user-agent": "behavior-harness"}
+
+#: What a stream that broke off is told as.
+_CUTS: Final[Mapping[str, Cut]] = {"connection_lost": "connection_lost", "timeout": "timeout"}
 
 #: What a call can fail with that is no bug of ours.
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError, BodyTooLargeError, UnreadableBodyError)
@@ -75,6 +79,19 @@ class _Network(httpx.BaseTransport):
         self._client.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """A successful answer that is read piece by piece."""
+
+    status: int
+    headers: Mapping[str, str]
+    pieces: list[bytes]
+
+    def broken(self, cut: Cut) -> WireResponse:
+        """What had come of it."""
+        return WireResponse(self.status, self.headers, b"".join(self.pieces), cut)
+
+
 class HttpTransport:
     """One client; one call at a time. A worker has its own.
 
@@ -101,6 +118,7 @@ class HttpTransport:
         self._streams: dict[str, _NetworkStream] = {}
         self._host = ""
         self._has_begun = False
+        self._stream: _Stream | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -115,8 +133,12 @@ class HttpTransport:
         body: bytes,
         deadline_s: float,
         cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
         """POST ``body`` and read the whole answer, whatever its status is, within ``deadline_s`` seconds.
+
+        With ``is_over`` the answer is a stream: it is told each piece of a successful answer, and once it says yes
+        nothing more is waited for. Such an answer is returned also where it breaks off, with its ``cut``.
 
         The deadline bounds everything after the look-up of the host's name, which the system bounds. Cancellation is
         noticed within 50 ms once there is a connection.
@@ -131,16 +153,25 @@ class HttpTransport:
             watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
             with watch:
                 try:
-                    return self._exchange(url, headers, body, deadline_s)
+                    return self._exchange(url, headers, body, deadline_s, is_over)
                 except _FAILURES as error:
                     known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
+            if self._stream is not None and known.category in {"connection_lost", "timeout"}:
+                return self._stream.broken("cancelled" if watch.reason == "cancelled" else _CUTS[known.category])
             if self._has_begun and known.category in {"connection_lost", "timeout"}:
                 known.delivered, known.retryable = True, False
             # Outside the handler: what was caught holds headers and address, and must not hang on this.
             raise known
 
-    def _exchange(self, url: str, headers: Mapping[str, str], body: bytes, deadline_s: float) -> WireResponse:
-        self._has_begun = False
+    def _exchange(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        is_over: Callable[[bytes], bool] | None,
+    ) -> WireResponse:
+        self._has_begun, self._stream = False, None
         self._client.cookies.clear()
         timeout = httpx.Timeout(min(self._read_s or deadline_s, deadline_s), connect=min(self._connect_s, deadline_s))
         request = self._client.build_request(
@@ -150,13 +181,18 @@ class HttpTransport:
         response = self._client.send(request, stream=True)
         try:
             read = reader_for(response.headers.get("content-encoding", ""), self._body_max)
-            pieces, raw_left = [], self._body_max
+            pieces: list[bytes] = []
+            raw_left = self._body_max
+            if is_over is not None and response.is_success:
+                self._stream = _Stream(response.status_code, dict(response.headers), pieces)
             for piece in response.iter_raw():
                 self._has_begun = self._has_begun or (response.is_success and bool(piece))
                 raw_left -= len(piece)
                 if raw_left < 0:
                     raise BodyTooLargeError
                 pieces.append(read(piece))
+                if self._stream is not None and is_over is not None and is_over(pieces[-1]):
+                    break
             return WireResponse(response.status_code, dict(response.headers), b"".join(pieces))
         finally:
             response.close()

@@ -26,8 +26,6 @@ def build(preset: Preset | None = None) -> ChatCompletions:
 class ChatCompletions:
     """A pure codec: no network, no clock, no state."""
 
-    path = "/chat/completions"
-
     def __init__(self, preset: Preset) -> None:
         self._preset = preset
 
@@ -35,6 +33,10 @@ class ChatCompletions:
     def name(self) -> str:
         """As in ``PROVIDER/MODEL``."""
         return self._preset.name
+
+    def path(self, request: ModelRequest) -> str:  # noqa: ARG002  (the same for every model)
+        """Path below the base URL."""
+        return "/chat/completions"
 
     def headers(self, key: str | None) -> dict[str, str]:
         """Request headers; no ``authorization`` without a key."""

@@ -71,7 +71,7 @@ class Rehearsal:
     def __init__(self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, codec: Provider) -> None:
         """``codec`` encodes replies. Raises ConfigError for a policy that cannot play the scenarios it names."""
         self._stage = Stage(scenarios, policies, seed, codec=codec, dialect=ChatDialect())
-        self._path = _BASE + codec.path
+        self._path = _BASE + "/chat/completions"
 
     @contextmanager
     def serve(self, port: int = 0, log: Path | None = None) -> Iterator[Serving]:

@@ -106,6 +106,7 @@ class GenerationSettings(Frozen):
     seed: int | None = Field(default=None, ge=-COUNT_MAX, le=COUNT_MAX)
     tool_choice: Literal["auto", "required", "none"] | None = None
     parallel_tool_calls: bool | None = None
+    stream: bool | None = None
 
 
 class ModelRequest(Frozen):

@@ -17,6 +17,7 @@ from harness.redaction import Scrubber, SecretGuard
 from harness.rules import sayable
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import Digest, digest_json
+from harness.schema.message import GenerationSettings, ModelRequest
 from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import LoadedScenario
@@ -193,8 +194,12 @@ def _base(kept: Recording) -> str:
     """The path before the dialect's own in the recorded requests."""
     preset = config.resolve(kept.header.actor.provider or "")
     codec: Provider = catalog.module("providers", preset.codec).build(preset)
-    first = kept.exchanges[0].request.path if kept.exchanges else codec.path
-    return first.removesuffix(codec.path)
+    actor = kept.header.actor
+    own = codec.path(
+        ModelRequest(model=actor.model or "", messages=(), tools=(), settings=actor.settings or GenerationSettings())
+    )
+    first = kept.exchanges[0].request.path if kept.exchanges else own
+    return first.removesuffix(own)
 
 
 def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Keeper]:
