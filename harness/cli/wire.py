@@ -167,7 +167,10 @@ def _everywhere(file: PolicyFile, faults: tuple[FaultSpec, ...], latency: tuple[
 
 wire = LazyGroup(
     "wire",
-    {"rehearse": ("harness.cli.wire", "rehearse", "Serve a simulated provider on loopback.")},
+    {
+        "decode": ("harness.cli.wire_decode", "decode", "Explain captured answers of providers."),
+        "rehearse": ("harness.cli.wire", "rehearse", "Serve a simulated provider on loopback."),
+    },
     text="Work with the wire between harness and providers.",
-    epilog="\b\nExample:\n  harness wire rehearse --pass-rate 0.9 --seed 7",
+    epilog="\b\nExamples:\n  harness wire decode answer.json\n  harness wire rehearse --pass-rate 0.9 --seed 7",
 )
