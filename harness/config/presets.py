@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from harness.config.messages_settings import problem_of_settings
 from harness.errors import CatalogError, UsageError
 from harness.schema.message import GenerationSettings
 
@@ -38,6 +39,15 @@ PRESETS: Final = (
         key_required=True,
         token_field="max_completion_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="anthropic",
+        codec="anthropic",
+        base_url="https://api.anthropic.com",
+        key_env="ANTHROPIC_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"seed"}),
     ),
     Preset(
         name="ark",
@@ -75,8 +85,11 @@ def address_for(preset: Preset, base_url: str | None) -> str:
 
 
 def check_settings(preset: Preset, settings: GenerationSettings) -> None:
-    """Raise UsageError where a setting is given that the provider does not know."""
+    """Raise UsageError where a setting is given that the provider does not know, or not beside the others."""
     given = {name for name in type(settings).model_fields if getattr(settings, name) is not None}
     refused = sorted(given & preset.refuses)
     if refused:
         raise UsageError(f"provider {preset.name} knows no setting {refused[0]!r}; leave it out")
+    problem = problem_of_settings(settings) if preset.codec == "anthropic" else None
+    if problem is not None:
+        raise UsageError(f"provider {preset.name} {problem}")

@@ -48,7 +48,8 @@ _SAYS: Final[dict[ProviderCategory, tuple[str, ...]]] = {
 _SAYS_LOOSELY: Final[dict[ProviderCategory, tuple[str, ...]]] = {
     "rate_limited": ("rate_limit_error", "too_many_requests", "requests", "tokens"),
     "auth": ("authentication_error", "permission_error", "permission_denied"),
-    "invalid_request": ("invalid_request_error", "invalid_argument", "invalid_parameter_error"),
+    "invalid_request": ("invalid_request_error", "invalid_argument", "invalid_parameter_error", "request_too_large"),
+    "timeout": ("timeout_error",),
     "model_not_found": ("not_found_error", "not_found"),
 }
 

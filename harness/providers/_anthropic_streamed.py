@@ -1,0 +1,139 @@
+"""A whole stream of the messages API: the reply in it, and the same stream in fewer events."""
+
+from __future__ import annotations
+
+from harness.errors import ProviderError
+from harness.ports import WireResponse
+from harness.providers._answer import bad, read_root
+from harness.providers._anthropic_reply import read_message
+from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, event_of, fold
+from harness.providers._events import Event, EventReader, event_bytes, events_of
+from harness.schema.base import JsonValue, canonical_json
+from harness.schema.message import Reply
+
+__all__ = ["coalesced", "read_stream"]
+
+
+def read_stream(response: WireResponse) -> Reply:
+    """The reply in a stream that came with a successful status.
+
+    Raises:
+        ProviderError: with what had been said before; ``stream_incomplete`` where it closed before its end.
+    """
+    events = events_of(response.body, is_whole=response.cut is None)
+    folded = fold(events, response.status)
+    error = folded.error or _end_of(folded, response, any_event=bool(events))
+    if error is None:
+        return _read(folded, response.status)
+    if folded.blocks or folded.body.keys() - {"content"}:
+        error.delivered = True
+        error.partial = _partial(folded, response.status)
+    raise error
+
+
+def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> ProviderError | None:
+    """What is wrong with how the stream ended; None where it ended in order."""
+    if folded.ended:
+        return None
+    status = response.status
+    if response.cut == "timeout":
+        return ProviderError("timeout", "the answer took too long", retryable=True, http_status=status)
+    if response.cut is not None:
+        lost = response.cut == "connection_lost"
+        return ProviderError("connection_lost", "the answer broke off", retryable=lost, http_status=status)
+    if not any_event:
+        return _no_stream(response)
+    if folded.stopped:
+        return None
+    said = "the stream closed before the answer's end"
+    return ProviderError("stream_incomplete", said, retryable=True, http_status=status)
+
+
+def _no_stream(response: WireResponse) -> ProviderError:
+    """What a body without any event is."""
+    try:
+        read_root(response.body, response.status)
+    except ProviderError as error:
+        return error
+    return bad("a whole body where a stream was asked for", response.status)
+
+
+def _read(folded: Folded, status: int) -> Reply:
+    seed = canonical_json([folded.body, {str(position): text for position, text in folded.texts.items()}])
+    body = seed.encode("utf-8", "surrogatepass")
+    return read_message(folded.body, body, status, texts=folded.texts, oddities=tuple(folded.quirks))
+
+
+def _partial(folded: Folded, status: int) -> Reply | None:
+    """What had been said. Calls that were still being written, and first counts of usage, are no evidence."""
+    if not folded.counted:
+        folded.body.pop("usage", None)
+    try:
+        reply = _read(folded, status)
+    except ProviderError as error:
+        return error.partial
+    calls = tuple(call.model_copy(update={"arguments": None, "fault": "truncated"}) for call in reply.calls[-1:])
+    quirks = tuple(quirk for quirk in reply.quirks if quirk not in {"finish_missing", "announced_call_missing"})
+    changed = {"calls": (*reply.calls[:-1], *calls), "finish": None, "quirks": quirks}
+    return reply.model_copy(update=changed)
+
+
+def coalesced(body: bytes) -> bytes:
+    """The same stream with neighbouring pieces of one text in one event, and nothing between them."""
+    reader = EventReader()
+    out: list[bytes] = []
+    held: list[tuple[str, dict[str, JsonValue], list[str]]] = []
+
+    def let_go() -> None:
+        for _, sent, pieces in held:
+            kind = str(_delta_of(sent)["type"])
+            joined = _whole("".join(pieces))
+            delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined}
+            out.append(event_bytes({**sent, "delta": delta}, "content_block_delta"))
+        held.clear()
+
+    for event in reader.feed(body):
+        sent = event_of(event)
+        if sent is not None and held and sent == {"type": "ping"}:
+            continue
+        found = None if sent is None else _piece_of(sent)
+        if sent is None or found is None:
+            let_go()
+            out.append(_as_it_was(event))
+            continue
+        key, piece = found
+        if held and held[0][0] != key:
+            let_go()
+        if held:
+            held[0][2].append(piece)
+        else:
+            held.append((key, sent, [piece]))
+    let_go()
+    # an event without its empty line counts only where the stream was closed in order: it must stay without
+    out += [_as_it_was(event)[:-1] for event in reader.close()]
+    return b"".join(out)
+
+
+def _delta_of(sent: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    delta = sent.get("delta")
+    return delta if isinstance(delta, dict) else {}
+
+
+def _piece_of(sent: dict[str, JsonValue]) -> tuple[str, str] | None:
+    """What pieces of one text have in common, and the piece; None for an event that is none."""
+    delta = _delta_of(sent)
+    field = DELTA_FIELDS.get(str(delta.get("type")))
+    piece = None if field is None else delta.get(field[1])
+    if sent["type"] != "content_block_delta" or sent.get("error") or not isinstance(piece, str) or len(delta) != 2:  # noqa: PLR2004  (type and piece)
+        return None
+    return canonical_json({**sent, "delta": delta["type"]}), piece
+
+
+def _as_it_was(event: Event) -> bytes:
+    head = f"event: {event.name}\n".encode() if event.name else b""
+    return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
+
+
+def _whole(joined: str) -> str:
+    """Halves of one character that came in two pieces are one once they stand side by side."""
+    return joined.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
