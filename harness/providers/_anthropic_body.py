@@ -71,13 +71,17 @@ def reply_events(reply: Reply) -> tuple[bytes, ...]:
         last["usage"] = body["usage"]
     raws = {position: call.arguments_raw for position, call in zip(call_positions(blocks), reply.calls, strict=False)}
     events: list[dict[str, JsonValue]] = [{"type": "message_start", "message": begun}]
+    reused = "index_reused" in reply.quirks
     for position, block in enumerate(blocks):
-        events += _block_events(position, block, raws.get(position))
+        index = 0 if reused and position == len(blocks) - 1 else position
+        events += _block_events(index, block, raws.get(position))
+    if "missing_index" in reply.quirks:
+        events = [*events[: -1 if blocks else None], {"type": "content_block_stop"}]
     events += [last, {"type": "message_stop"}]
     return tuple(event_bytes(event, str(event["type"])) for event in events)
 
 
-def _block_events(position: int, block: Block, raw: str | None) -> list[dict[str, JsonValue]]:
+def _block_events(index: int, block: Block, raw: str | None) -> list[dict[str, JsonValue]]:
     begun: Block = dict(block)
     delta: dict[str, JsonValue] | None = None
     field, kind = _STREAMED.get(str(block.get("type")), ("", ""))
@@ -86,10 +90,10 @@ def _block_events(position: int, block: Block, raw: str | None) -> list[dict[str
         begun[field], delta = "", {"type": kind, field: value}
     elif raw is not None and raw.strip() and _says_as_text(block, raw):
         begun["input"], delta = {}, {"type": "input_json_delta", "partial_json": raw}
-    events: list[dict[str, JsonValue]] = [{"type": "content_block_start", "index": position, "content_block": begun}]
+    events: list[dict[str, JsonValue]] = [{"type": "content_block_start", "index": index, "content_block": begun}]
     if delta is not None:
-        events.append({"type": "content_block_delta", "index": position, "delta": delta})
-    return [*events, {"type": "content_block_stop", "index": position}]
+        events.append({"type": "content_block_delta", "index": index, "delta": delta})
+    return [*events, {"type": "content_block_stop", "index": index}]
 
 
 def _says_as_text(block: Block, raw: str) -> bool:
@@ -109,9 +113,10 @@ def _seed_of(reply: Reply) -> str:
 
 
 def _word(reply: Reply) -> str | None:
-    if reply.finish_word is not None or "finish_missing" in reply.quirks or reply.finish in {None, "unknown"}:
+    if reply.finish_word is not None or reply.finish is None:
         return reply.finish_word
-    return None if reply.finish is None else _WORDS.get(reply.finish, reply.finish)
+    unsaid = {"unknown", "tool_calls", "refusal"} if "finish_missing" in reply.quirks else {"unknown"}
+    return None if reply.finish in unsaid else _WORDS.get(reply.finish, reply.finish)
 
 
 def _blocks(reply: Reply) -> list[Block]:

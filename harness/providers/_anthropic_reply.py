@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, count, word
-from harness.providers._anthropic_content import as_blocks, opaque_of, reasoning_of, sent_calls, text_of
+from harness.providers._anthropic_content import Block, as_blocks, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._calls import numbered, seed_of
 from harness.providers._failures import retryable
 from harness.providers._finish import FAILED_WORDS, finish_of
@@ -37,10 +37,8 @@ def read_message(
     blocks = as_blocks(root.get("content"))
     if blocks is None or root.get("type") not in {None, "message"}:
         raise bad("no message", status)
-    if not all(
-        _is_text(block.get(name)) for block in blocks for name in ("text", "thinking") if name == block.get("type")
-    ):
-        raise bad("a block of text without text", status)
+    if not all(_is_block(block) for block in blocks):
+        raise bad("a block without a type, or of text without text", status)
     text, reasoning, refusal = text_of(blocks), reasoning_of(blocks), _refusal(root.get("stop_details"))
     said = word(root.get("stop_reason"))
     sent = sent_calls(blocks, texts or {})
@@ -74,8 +72,9 @@ def read_message(
     return reply
 
 
-def _is_text(value: JsonValue) -> bool:
-    return value is None or isinstance(value, str)
+def _is_block(block: Block) -> bool:
+    kind = word(block.get("type"))
+    return kind is not None and (kind not in {"text", "thinking"} or isinstance(block.get(kind) or "", str))
 
 
 def _refusal(details: JsonValue) -> str | None:

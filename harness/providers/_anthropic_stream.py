@@ -167,6 +167,8 @@ def _put(folded: Folded, position: int, name: str, joined: str) -> None:
 
 def _close(folded: Folded, state: _State, sent: dict[str, JsonValue], _status: int) -> None:
     position = _position(folded, state, sent)
+    if not isinstance(sent.get("index"), int):
+        folded.quirks.add("missing_index")
     if position is not None:
         state.open.discard(position)
 
