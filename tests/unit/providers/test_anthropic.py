@@ -19,6 +19,7 @@ from harness.schema.message import (
     GenerationSettings,
     Message,
     ModelRequest,
+    Reply,
     SystemMessage,
     ToolMessage,
     UserMessage,
@@ -308,6 +309,27 @@ def test_an_answer_that_says_it_failed_tells_what_it_had_said() -> None:
     assert partial is not None
     assert partial.usage is not None
     assert (partial.text, partial.finish, partial.usage.output_tokens) == ("Let me", "error", 2)
+
+
+def test_a_field_that_was_changed_replaces_what_the_message_holds() -> None:
+    blocks: list[JsonValue] = [
+        {"type": "thinking", "thinking": "old", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+        use("a"),
+        said("old"),
+        said("older"),
+    ]
+    changed = Reply(
+        text="new",
+        reasoning="newer",
+        calls=(ToolCall(id="b", name="sing", arguments_raw='{"n":1}', arguments={"n": 1}), call("c")),
+        finish="tool_calls",
+        opaque={"role": "assistant", "content": blocks},
+    )
+    got = build().decode_reply(WireResponse(200, {}, build().encode_reply(changed)))
+    assert (got.text, got.reasoning, got.calls, got.finish) == ("new", "newer", changed.calls, "tool_calls")
+    alone = changed.model_copy(update={"text": None, "reasoning": None, "calls": ()})
+    assert json.loads(build().encode_reply(alone))["content"] == blocks
 
 
 JSON = st.recursive(

@@ -161,17 +161,22 @@ def test_a_call_that_the_length_cut_is_never_run() -> None:
 
 
 def test_indexes_that_are_missing_or_come_twice_are_reported() -> None:
-    begun = {"type": "content_block_start", "content_block": {"type": "text", "text": "a"}}
-    more = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "b"}}
-    shut = {"type": "content_block_stop"}
+    begun: Sent = {"type": "content_block_start", "content_block": {"type": "text", "text": "a"}}
+    more: Sent = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "b"}}
+    shut: Sent = {"type": "content_block_stop"}
     missing = read(start(), begun, more, shut, end())
     assert (missing.text, missing.quirks) == ("ab", ("missing_index",))
+    assert read(*build().encode_stream(missing)) == missing
     twice = read(start(), text(0), says("a"), text(0), says("b"), end(), OVER)
     assert (twice.text, twice.quirks) == ("ab", ("index_reused",))
+    assert read(*build().encode_stream(twice)) == twice
+    assert read(*build().encode_stream(Reply(text=None, finish="stop", quirks=("missing_index",)))).quirks == (
+        "missing_index",
+    )
 
 
 def test_events_may_be_named_outside_their_data() -> None:
-    events = (start(), text(), says("a"), stop(), end(), OVER)
+    events: list[Sent] = [start(), text(), says("a"), stop(), end(), OVER]
     bare = b"".join(
         event_bytes({k: v for k, v in event.items() if k != "type"}, str(event["type"])) for event in events
     )
@@ -343,7 +348,8 @@ def test_the_end_is_seen_at_one_byte_however_the_stream_is_cut(events: list[Sent
 
 
 def test_a_whole_answer_is_streamed_back_where_streams_can_tell_it() -> None:
-    for given_input in ({"n": 1}, '{"n": 1}', [1], None, '{"n":'):
+    inputs: list[JsonValue] = [{"n": 1}, '{"n": 1}', [1], None, '{"n":']
+    for given_input in inputs:
         content: list[JsonValue] = [{"type": "tool_use", "id": "a", "name": "ring", "input": given_input}]
         body = {"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"output_tokens": 1}}
         reply = build().decode_reply(WireResponse(200, {}, json.dumps(body).encode()))
