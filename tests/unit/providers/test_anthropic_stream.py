@@ -354,3 +354,10 @@ def test_a_whole_answer_is_streamed_back_where_streams_can_tell_it() -> None:
         body = {"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"output_tokens": 1}}
         reply = build().decode_reply(WireResponse(200, {}, json.dumps(body).encode()))
         assert read(*build().encode_stream(reply)) == reply
+
+
+@pytest.mark.parametrize("cut", [None, "timeout"])
+def test_a_last_event_without_its_empty_line_stays_without(cut: Cut | None) -> None:
+    body = stream(*SAID, stop(), end()) + stream(OVER)[:-1]
+    assert outcome(build().coalesce(body), cut) == outcome(body, cut)
+    assert isinstance(outcome(body, cut), Reply) == (cut is None)
