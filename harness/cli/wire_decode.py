@@ -25,8 +25,10 @@ Examples:
 A file holds one answer:
   {"id": "mine", "api": "openai-chat", "stream": false,
    "http": {"status": 200, "headers": {}, "body_text": "{...}"},
-   "context": {"tools": [{"name": "run", "parameters": {...}}], "tool_results": ["done"]}}
-api: openai-chat, openai-responses, anthropic, gemini. Of a stream, body_sse_lines holds the lines.
+   "context": {"tools": [{"name": "run", "parameters": {...}}],
+               "tool_results": ["done"]}}
+api: openai-chat, openai-responses, anthropic, gemini. Of a stream,
+body_sse_lines holds the lines.
 """
 
 

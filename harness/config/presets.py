@@ -18,7 +18,8 @@ class Preset:
 
     ``codec`` is the name of a file in ``providers/``; ``base_url`` is None where the user must give one; without
     ``key_required`` an unset ``key_env`` means no credentials. ``token_field`` is what the wire calls
-    ``max_output_tokens``; ``refuses`` are generation settings that this provider does not know.
+    ``max_output_tokens``; ``refuses`` are generation settings that this provider does not know. With
+    ``counts_streams`` a stream is asked to tell its usage (``stream_options``).
     """
 
     name: str
@@ -28,6 +29,7 @@ class Preset:
     key_required: bool
     token_field: Literal["max_completion_tokens", "max_tokens"]
     refuses: frozenset[str] = frozenset()
+    counts_streams: bool = True
 
 
 PRESETS: Final = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from harness.providers._answer import as_object
 from harness.providers._calls import SEED, made_id
@@ -16,6 +17,7 @@ from harness.schema.tool import ToolCall
 __all__ = ["reply_body"]
 
 _MADE = re.compile(rf"({SEED.pattern})-\d+")
+_OTHER: Final[JsonValue] = {"id": "other", "type": "function", "function": {"name": "other", "arguments": "{}"}}
 
 
 def reply_body(reply: Reply) -> dict[str, JsonValue]:
@@ -54,7 +56,12 @@ def _choices(reply: Reply, seed: str) -> list[JsonValue]:
             {"index": 0, "message": text, "finish_reason": word},
             {"index": 1, "message": message, "finish_reason": word},
         ]
-    return [{"index": 0, "message": message, "finish_reason": word}]
+    first: JsonValue = {"index": 0, "message": message, "finish_reason": word}
+    if "alternative_choices" not in reply.quirks:
+        return [first]
+    # one that could be taken for the rest of the first would be put together with it
+    other: JsonValue = {"content": None, "tool_calls": [_OTHER]} if reply.calls else {"content": "or"}
+    return [first, {"index": 1, "message": other, "finish_reason": word}]
 
 
 def _message(reply: Reply, seed: str) -> dict[str, JsonValue]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, count, read_root, word
@@ -15,7 +16,7 @@ from harness.providers._own_usage import own_usage
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply, Usage
 
-__all__ = ["read_reply"]
+__all__ = ["read_reply", "reply_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +32,27 @@ def read_reply(body: bytes, status: int) -> Reply:
     """The reply in a body that came with a successful status.
 
     Raises:
-        ProviderError: ``bad_response`` for anything that is no chat completion, else what the body says went wrong.
+        ProviderError: ``bad_response`` for anything that is no chat completion, else what the body says went wrong;
+            then ``partial`` holds what it says besides.
     """
-    root = read_root(body, status)
+    return reply_of(read_root(body, status), body, status)
+
+
+def reply_of(root: dict[str, JsonValue], body: bytes, status: int, quirks: Iterable[Quirk] = ()) -> Reply:
+    """The reply in the object of a body; ``quirks`` were seen before it was put together. Raises as ``read_reply``."""
     answer = _answer_of(root, status)
-    if answer.word is not None and answer.word.lower() in FAILED_WORDS:
-        category = FAILED_WORDS[answer.word.lower()]
-        said = (
-            "the provider says that the model's call was malformed"
-            if category == "malformed_tool_call"
-            else ("the provider says inside its answer that it failed")
-        )
-        raise ProviderError(category, said, retryable=retryable(category), http_status=status)
-    return _reply(root, answer, seed_of(root.get("id"), body), status)
+    answer = replace(answer, quirks=(*answer.quirks, *quirks))
+    reply = _reply(root, answer, seed_of(root.get("id"), body), status)
+    if answer.word is None or answer.word.lower() not in FAILED_WORDS:
+        return reply
+    category = FAILED_WORDS[answer.word.lower()]
+    said = (
+        "the provider says that the model's call was malformed"
+        if category == "malformed_tool_call"
+        else "the provider says inside its answer that it failed"
+    )
+    partial = reply.model_copy(update={"finish": "error"})
+    raise ProviderError(category, said, retryable=retryable(category), http_status=status, partial=partial)
 
 
 def _reply(root: dict[str, JsonValue], answer: _Answer, seed: str, status: int) -> Reply:
@@ -76,10 +85,10 @@ def _reply(root: dict[str, JsonValue], answer: _Answer, seed: str, status: int) 
 
 
 def _answer_of(root: dict[str, JsonValue], status: int) -> _Answer:
-    """The message of the one choice.
+    """The message of the choice that counts.
 
-    We never ask for alternatives. Where a text and its calls come as two choices they are put together and
-    reported; several answers to choose from are no answer.
+    Where a text and its calls come as two choices they are put together. Of several answers, which we never ask for,
+    the one with the lowest index counts. Both are reported.
     """
     choices = root.get("choices")
     if not isinstance(choices, list) or not choices:
@@ -99,10 +108,19 @@ def _answer_of(root: dict[str, JsonValue], status: int) -> _Answer:
     calling = [index for index, message in enumerate(messages) if message.get("tool_calls")]
     speaking = [index for index, message in enumerate(messages) if message.get("content")]
     if len(messages) != 2 or len(calling) != 1 or calling == speaking or len(speaking) > 1:  # noqa: PLR2004  (a text and its calls)
-        raise bad("several alternative answers where one was asked for", status)
+        first = _first(choices, status)
+        return _Answer(messages[first], words[first], ("alternative_choices",))
     caller, other = messages[calling[0]], messages[1 - calling[0]]
     content = other.get("content")
     return _Answer({**other, **caller, "content": content}, words[calling[0]], ("split_choices",))
+
+
+def _first(choices: list[JsonValue], status: int) -> int:
+    """The place of the choice with the lowest index, where each has one of its own."""
+    numbers = [as_object(choice).get("index") for choice in choices]
+    if not all(isinstance(one, int) for one in numbers) or len(set(map(str, numbers))) != len(numbers):
+        raise bad("several alternative answers where one was asked for", status)
+    return min(range(len(numbers)), key=lambda place: (count(numbers[place]) or 0, place))
 
 
 def _usage(sent: JsonValue) -> Usage | None:

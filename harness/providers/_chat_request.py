@@ -26,9 +26,11 @@ def request_body(request: ModelRequest, preset: Preset) -> dict[str, JsonValue]:
     body: dict[str, JsonValue] = {
         "model": request.model,
         "messages": [_message(message) for message in request.messages],
-        "stream": False,
+        "stream": request.settings.stream is True,
         **_settings(request.settings, preset),
     }
+    if request.settings.stream is True and preset.counts_streams:
+        body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
         if request.settings.tool_choice is not None:

@@ -13,6 +13,7 @@ from harness.ports import WireResponse
 from harness.providers._retry_after import retry_after_s
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
+from harness.schema.message import Reply
 
 __all__ = ["failure_inside", "failure_of", "retryable"]
 
@@ -197,4 +198,6 @@ def _error(
         http_status=status,
         provider_code=None if told is None else told.code,
         retry_after_s=retry_after_s(headers, now),
+        # a filter is why nothing was said, whether it looked at the question or at the answer
+        partial=Reply(text=None, finish="content_filter") if category == "content_filter" else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from harness.config.presets import Preset, resolve
@@ -9,6 +10,8 @@ from harness.ports import WireResponse
 from harness.providers._chat_body import reply_body
 from harness.providers._chat_reply import read_reply
 from harness.providers._chat_request import request_body
+from harness.providers._chat_stream import ChatEnd, coalesced, read_stream
+from harness.providers._chat_streamed import stream_events
 from harness.providers._failures import failure_of
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import ModelRequest, Reply
@@ -59,9 +62,31 @@ class ChatCompletions:
             raise failure_of(response, now)
         return read_reply(response.body, response.status)
 
+    def decode_stream(self, response: WireResponse, *, now: datetime | None = None) -> Reply:
+        """The reply in a stream; the same as for the whole answer that its events add up to.
+
+        Raises:
+            ProviderError: the stream tells of a failure, did not come to its end, or is none.
+        """
+        if response.status not in _SUCCESS:
+            raise failure_of(response, now)
+        return read_stream(response)
+
+    def stream_end(self) -> Callable[[bytes], bool]:
+        """A watcher that says yes at ``[DONE]``, and at an event that tells of a failure."""
+        return ChatEnd()
+
+    def coalesce(self, body: bytes) -> bytes:
+        """The same stream with each text in one piece."""
+        return coalesced(body)
+
     def encode_reply(self, reply: Reply) -> bytes:
         """A body that decodes to ``reply``; of a reply that only has ``opaque``, that message as it is."""
         return _bytes(reply_body(reply))
+
+    def encode_stream(self, reply: Reply) -> tuple[bytes, ...]:
+        """The events of a stream that decodes to ``reply``."""
+        return stream_events(reply)
 
 
 def _bytes(body: dict[str, JsonValue]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.limits import COUNT_MAX
@@ -39,6 +39,7 @@ Quirk = Literal[
     "finish_missing",
     "announced_call_missing",
     "split_choices",
+    "alternative_choices",
     "legacy_function_call",
     "tool_call_markup_in_text",
     "missing_index",
@@ -107,6 +108,12 @@ class GenerationSettings(Frozen):
     tool_choice: Literal["auto", "required", "none"] | None = None
     parallel_tool_calls: bool | None = None
     stream: bool | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, inner: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Who does not stream is written as before streams could be asked for: recordings and digests stay the same."""
+        fields: dict[str, object] = inner(self)
+        return fields if self.stream is not None else {key: fields[key] for key in fields if key != "stream"}
 
 
 class ModelRequest(Frozen):

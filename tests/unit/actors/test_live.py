@@ -74,14 +74,20 @@ def test_deadline_and_cancellation_reach_the_network() -> None:
     seen: list[object] = []
 
     def send(
-        url: str, *, headers: Mapping[str, str], body: bytes, deadline_s: float, cancelled: Callable[[], bool]
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
-        seen.extend((url, deadline_s, cancelled()))
+        seen.extend((url, deadline_s, cancelled(), is_over))
         return WireResponse(200, {}, json.dumps(BODY).encode())
 
     context = TurnContext(turn=2, deadline_s=1.5, cancelled=lambda: True, substitute=lambda text: text, visit=VISIT)
     build(SPEC, codec(), send).reply(REQUEST, context)
-    assert seen == [URL + "/chat/completions", 1.5, True]
+    assert seen == [URL + "/chat/completions", 1.5, True, None]
 
 
 @pytest.mark.parametrize(

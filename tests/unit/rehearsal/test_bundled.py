@@ -35,12 +35,21 @@ class VisitingTransport:
         self.inner, self.scenario, self.trial = inner, scenario, trial
 
     def send(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, deadline_s: float, cancelled: Callable[[], bool]
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
         turn = 1 + sum(message["role"] == "assistant" for message in json.loads(body)["messages"])
         visit = Visit(scenario=self.scenario, trial=self.trial, turn=turn, attempt=1)
         named = {**headers, REHEARSAL_HEADER: visit.header}
-        return self.inner.send(url, headers=named, body=body, deadline_s=deadline_s, cancelled=cancelled)
+        return self.inner.send(
+            url, headers=named, body=body, deadline_s=deadline_s, cancelled=cancelled, is_over=is_over
+        )
 
 
 @pytest.fixture(scope="module")

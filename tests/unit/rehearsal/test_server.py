@@ -38,7 +38,7 @@ def transport() -> Iterator[HttpTransport]:
 def send(transport: HttpTransport, serving: Serving, who: str, body: bytes, deadline_s: float = 20) -> WireResponse:
     headers = {**CODEC.headers("sk-canary"), REHEARSAL_HEADER: who}
     return transport.send(
-        serving.url + CODEC.path, headers=headers, body=body, deadline_s=deadline_s, cancelled=lambda: False
+        serving.url + "/chat/completions", headers=headers, body=body, deadline_s=deadline_s, cancelled=lambda: False
     )
 
 
@@ -245,7 +245,7 @@ def test_every_answer_says_that_it_is_simulated_whatever_it_is(transport: HttpTr
         failed = send(transport, serving, header(), ask())
         refused = send(transport, serving, "no visit", ask())
         nowhere = transport.send(
-            serving.url.removesuffix("/v1") + CODEC.path,
+            serving.url.removesuffix("/v1") + "/chat/completions",
             headers={},
             body=b"{}",
             deadline_s=20,

@@ -1,0 +1,42 @@
+"""How a stream that did not come to its end is told, whatever the dialect."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.errors import ProviderCategory, ProviderError
+from harness.ports import Cut, WireResponse
+from harness.schema.message import Reply
+
+__all__ = ["broken_off", "with_partial"]
+
+_BROKEN: Final[dict[Cut | None, tuple[ProviderCategory, str]]] = {
+    None: ("stream_incomplete", "the stream was closed before its end"),
+    "connection_lost": ("connection_lost", "the connection was lost before the end of the stream"),
+    "timeout": ("timeout", "the stream had not ended in time"),
+    "cancelled": ("connection_lost", "the call was cancelled"),
+}
+
+
+def broken_off(response: WireResponse, partial: Reply | None, *, delivered: bool) -> ProviderError:
+    """The error for a stream without its end; ``delivered`` where a part of an answer had come.
+
+    ``retryable`` says that the same request may be sent again; whether it is, where a part was delivered and so paid
+    for, is for whoever pays.
+    """
+    category, text = _BROKEN[response.cut]
+    return ProviderError(
+        category,
+        text,
+        retryable=response.cut != "cancelled",
+        http_status=response.status,
+        delivered=delivered,
+        partial=partial,
+    )
+
+
+def with_partial(error: ProviderError, partial: Reply | None, *, delivered: bool) -> ProviderError:
+    """The same error with what had been said before it."""
+    error.partial = error.partial or partial
+    error.delivered = error.delivered or delivered
+    return error
