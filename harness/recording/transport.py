@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Final, cast
 
@@ -12,17 +13,31 @@ from harness.recording.exchanging import Dress
 from harness.recording.replaying import Replayer
 from harness.schema.recording import Exchange, Recording
 
-__all__ = ["RecordingTransport", "ReplayTransport"]
+__all__ = ["RecordingTransport", "ReplayTransport", "Streams"]
 
+#: The media type of a stream of events.
+_EVENTS: Final = "text/event-stream"
 #: What this client can decode, whatever it was told to offer.
 _OFFERED: Final = "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """How a dialect streams: ``coalesce`` puts each text into one piece, ``ended`` watches for the last event.
+
+    A path or a secret that is spread over several events could be neither found nor put back.
+    """
+
+    coalesce: Callable[[bytes], bytes]
+    ended: Callable[[], Callable[[bytes], bool]]
 
 
 class RecordingTransport(httpx.BaseTransport):
     """Passes everything on to ``inner`` and gives each whole exchange to ``on_exchange``.
 
     An exchange is given at the moment its answer was read to the end, before the reader sees that end; what
-    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none. ``first`` is the
+    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none; a stream of events
+    has come to its end where ``streams`` says so, whether more is read or not. ``first`` is the
     number of the first exchange. ``on_headers`` is shown the headers of every answer, before its body is read; what
     it raises reaches the caller too.
     """
@@ -35,9 +50,10 @@ class RecordingTransport(httpx.BaseTransport):
         *,
         first: int = 1,
         on_headers: Callable[[Mapping[str, str]], None] | None = None,
+        streams: Streams | None = None,
     ) -> None:
         self._inner, self._on_exchange, self._dress, self._next = inner, on_exchange, dress, first
-        self._on_headers = on_headers
+        self._on_headers, self._streams = on_headers, streams
         self._lock = Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -55,14 +71,16 @@ class RecordingTransport(httpx.BaseTransport):
         status, headers = response.status_code, response.headers
         # a transport that is not asynchronous never gives the other sort
         stream = cast("httpx.SyncByteStream", response.stream)
+        streams = self._streams if headers.get("content-type", "").startswith(_EVENTS) else None
 
         def whole(answer: bytes) -> None:
-            kept = self._dress.response(status, headers, answer)
+            kept = self._dress.response(status, headers, answer if streams is None else streams.coalesce(answer))
             with self._lock:
                 self._on_exchange(self._dress.exchange(self._next, asked, kept))
                 self._next += 1
 
-        return httpx.Response(status, headers=headers, stream=_Tee(stream, whole), extensions=dict(response.extensions))
+        tee = _Tee(stream, whole, None if streams is None else streams.ended())
+        return httpx.Response(status, headers=headers, stream=tee, extensions=dict(response.extensions))
 
     def close(self) -> None:
         """Close ``inner``."""
@@ -70,20 +88,34 @@ class RecordingTransport(httpx.BaseTransport):
 
 
 class _Tee(httpx.SyncByteStream):
-    """A body that is kept while it is read."""
+    """A body that is kept while it is read; with ``ended`` it is whole as soon as that says so."""
 
-    def __init__(self, stream: httpx.SyncByteStream, whole: Callable[[bytes], None]) -> None:
-        self._stream, self._whole = stream, whole
+    def __init__(
+        self,
+        stream: httpx.SyncByteStream,
+        whole: Callable[[bytes], None],
+        ended: Callable[[bytes], bool] | None,
+    ) -> None:
+        self._stream, self._whole, self._ended = stream, whole, ended
+        self._has_ended = self._is_kept = False
+        self._pieces: list[bytes] = []
 
     def __iter__(self) -> Iterator[bytes]:
-        pieces = []
         for piece in self._stream:
-            pieces.append(piece)
+            self._pieces.append(piece)
+            self._has_ended = self._has_ended or (self._ended is not None and self._ended(piece))
             yield piece
-        self._whole(b"".join(pieces))
+        self._keep()
+
+    def _keep(self) -> None:
+        if not self._is_kept:
+            self._is_kept = True
+            self._whole(b"".join(self._pieces))
 
     def close(self) -> None:
         self._stream.close()
+        if self._has_ended:
+            self._keep()
 
 
 class ReplayTransport(httpx.BaseTransport):

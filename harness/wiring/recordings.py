@@ -12,7 +12,7 @@ from harness.episode import CLASSIFIER_VERSION
 from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
 from harness.recording import Comparer, Dress, Half, Keeper, RecordingWriter
-from harness.recording.transport import RecordingTransport, ReplayTransport
+from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
 from harness.redaction import Scrubber, SecretGuard
 from harness.rules import sayable
 from harness.schema.actor import ActorIdentity, ActorSpec
@@ -227,6 +227,9 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Ke
         volatile=scenario.call.volatile if scenario.call else (),
     )
     http = catalog.shared("providers", "http")
-    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress, on_headers=keeper.met)
+    preset = config.resolve(job.actor.identity.provider or "")
+    codec: Provider = catalog.module("providers", preset.codec).build(preset)
+    streams = Streams(codec.coalesce, codec.stream_end)
+    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress, on_headers=keeper.met, streams=streams)
     transport: Transport = http.HttpTransport(transport=looking_on)
     return transport, keeper

@@ -8,9 +8,12 @@ import pytest
 import recorded as rec
 
 from harness.errors import ReplayMismatchError, StoreError, UsageError
+from harness.ports import WireResponse
 from harness.providers._http import HttpTransport
+from harness.providers.openai import build
 from harness.recording import Dress
-from harness.recording.transport import RecordingTransport, ReplayTransport
+from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
+from harness.schema.message import Reply
 from harness.schema.recording import Exchange
 
 THREE = rec.recording([rec.exchange(n, {"turn": n, "text": "hello"}, {"a": n}) for n in (1, 2, 3)])
@@ -65,6 +68,58 @@ def test_an_answer_that_breaks_off_or_is_given_up_is_no_exchange() -> None:
         with client.stream("POST", rec.URL) as answer:
             next(answer.iter_raw())
     assert kept == []
+
+
+class Events(httpx.BaseTransport):
+    """Answers with a stream of events that stays open after its last one."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = pieces
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        del request
+
+        def stay() -> Iterator[bytes]:
+            yield from self.pieces
+            raise httpx.ReadTimeout("nothing more")
+
+        headers = {"content-type": "text/event-stream; charset=utf-8"}
+        return httpx.Response(200, headers=headers, content=stay())
+
+
+CODEC = build()
+STREAMS = Streams(CODEC.coalesce, CODEC.stream_end)
+SPREAD = CODEC.encode_stream(Reply(text="see /home/ab", finish="stop"))
+HALVES = tuple(SPREAD[0].replace(b"see /home/ab", text) for text in (b"see /ho", b"me/ab"))
+
+
+def test_a_path_that_is_spread_over_events_of_a_stream_is_hidden_and_the_reply_is_the_same() -> None:
+    kept: list[Exchange] = []
+    dress = Dress(hide=lambda text: text.replace("/home/ab", "{root}"), show=lambda text: text.replace("{root}", "/x"))
+    recording = RecordingTransport(Events(*HALVES, *SPREAD[1:]), kept.append, dress, streams=STREAMS)
+    http = HttpTransport(transport=recording)
+    answer = http.send(
+        rec.URL, headers={}, body=b"{}", deadline_s=5, cancelled=lambda: False, is_over=CODEC.stream_end()
+    )
+    http.close()
+
+    assert CODEC.decode_stream(answer).text == "see /home/ab"
+    (exchange,) = kept
+    assert "{root}" in str(exchange.response.body)
+    shown = WireResponse(200, {}, dress.answer(exchange.response))
+    assert CODEC.decode_stream(shown) == CODEC.decode_stream(answer).model_copy(update={"text": "see /x"})
+
+
+def test_a_stream_without_its_last_event_is_no_exchange() -> None:
+    kept: list[Exchange] = []
+    recording = RecordingTransport(Events(*HALVES), kept.append, Dress(), streams=STREAMS)
+    http = HttpTransport(transport=recording)
+    answer = http.send(
+        rec.URL, headers={}, body=b"{}", deadline_s=5, cancelled=lambda: False, is_over=CODEC.stream_end()
+    )
+    http.close()
+
+    assert (answer.cut, kept) == ("timeout", [])
 
 
 def test_what_keeping_raises_reaches_the_caller() -> None:
