@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from harness.config.messages_settings import problem_of_settings
+from harness.config.gemini_settings import problem_of_settings as problem_of_gemini
+from harness.config.messages_settings import problem_of_settings as problem_of_messages
 from harness.errors import CatalogError, UsageError
 from harness.schema.message import GenerationSettings
 
@@ -52,6 +54,15 @@ PRESETS: Final = (
         refuses=frozenset({"seed"}),
     ),
     Preset(
+        name="gemini",
+        codec="gemini",
+        base_url="https://generativelanguage.googleapis.com",
+        key_env="GEMINI_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"parallel_tool_calls"}),
+    ),
+    Preset(
         name="ark",
         codec="openai",
         base_url="https://ark.cn-beijing.volces.com/api/v3",
@@ -68,6 +79,12 @@ PRESETS: Final = (
         token_field="max_tokens",  # noqa: S106  (a field's name)
     ),
 )
+
+#: Codec -> why its API would not take settings beside each other, with what to do; None where it would.
+_PROBLEMS: Final[dict[str, Callable[[GenerationSettings], str | None]]] = {
+    "anthropic": problem_of_messages,
+    "gemini": problem_of_gemini,
+}
 
 
 def resolve(name: str) -> Preset:
@@ -92,6 +109,7 @@ def check_settings(preset: Preset, settings: GenerationSettings) -> None:
     refused = sorted(given & preset.refuses)
     if refused:
         raise UsageError(f"provider {preset.name} knows no setting {refused[0]!r}; leave it out")
-    problem = problem_of_settings(settings) if preset.codec == "anthropic" else None
+    problem_of = _PROBLEMS.get(preset.codec)
+    problem = None if problem_of is None else problem_of(settings)
     if problem is not None:
         raise UsageError(f"provider {preset.name} {problem}")

@@ -8,14 +8,13 @@ from typing import Final
 from harness.providers._anthropic_content import (
     Block,
     call_positions,
-    input_of,
     own_blocks,
     plain_blocks,
     reasoning_of,
     sent_calls,
     text_of,
 )
-from harness.providers._arguments import read_arguments
+from harness.providers._arguments import read_arguments, value_of
 from harness.providers._calls import SEED, CallSent
 from harness.providers._events import event_bytes
 from harness.schema.base import JsonValue
@@ -158,7 +157,7 @@ def _with_call(block: Block, call: ToolCall) -> Block:
     if sent.id not in {None, call.id} or (sent.id is None and not _MADE.fullmatch(call.id)):
         patched["id"] = call.id
     if sent.arguments.raw != call.arguments_raw:
-        patched["input"] = input_of(call.arguments_raw)
+        patched["input"] = value_of(call.arguments_raw)
     return patched
 
 

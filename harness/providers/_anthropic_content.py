@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from harness.providers._answer import as_object, word
-from harness.providers._arguments import Arguments, read_arguments
+from harness.providers._arguments import read_arguments, value_of, whole_arguments
 from harness.providers._calls import CallSent
-from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.tool import ToolCall
 
@@ -16,7 +14,6 @@ __all__ = [
     "Block",
     "as_blocks",
     "call_positions",
-    "input_of",
     "opaque_of",
     "own_blocks",
     "plain_blocks",
@@ -60,17 +57,8 @@ def plain_blocks(text: str | None, calls: tuple[ToolCall, ...]) -> list[Block]:
 def _plain_call(call: ToolCall) -> Block:
     block: Block = {"type": "tool_use", "id": call.id, "name": call.name}
     if call.arguments_raw:
-        block["input"] = input_of(call.arguments_raw)
+        block["input"] = value_of(call.arguments_raw)
     return block
-
-
-def input_of(raw: str) -> JsonValue:
-    """What the text of arguments stands for as an ``input``: its JSON value, the text itself where it holds none."""
-    try:
-        value = read_json(raw)
-    except NotJsonError:
-        return raw
-    return raw if value is None or isinstance(value, str) else value
 
 
 def call_positions(blocks: list[Block]) -> list[int]:
@@ -84,23 +72,11 @@ def sent_calls(blocks: list[Block], texts: Mapping[int, str]) -> list[CallSent]:
     for position in call_positions(blocks):
         block = blocks[position]
         streamed = texts.get(position)
-        arguments = _whole_input(block.get("input")) if streamed is None else read_arguments(streamed)
+        arguments = whole_arguments(block.get("input")) if streamed is None else read_arguments(streamed)
         given = word(block.get("id"))
         id_ = given if given is not None and given.strip() else None
         calls.append(CallSent(id_, word(block.get("name")) or "", arguments))
     return calls
-
-
-def _whole_input(sent: JsonValue) -> Arguments:
-    """Arguments of a call that came whole: an object here, where other dialects have a text."""
-    if isinstance(sent, dict):
-        return Arguments(canonical_json(sent), sent)
-    if sent is not None and not isinstance(sent, str):
-        return Arguments(canonical_json(sent), None, "malformed_arguments")
-    found = read_arguments(sent)
-    if found.value is None or not found.raw.strip():
-        return found
-    return replace(found, quirks=("double_encoded_arguments", *found.quirks))
 
 
 def text_of(blocks: list[Block]) -> str | None:

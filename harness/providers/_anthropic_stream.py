@@ -8,8 +8,9 @@ from typing import Final
 
 from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, word
-from harness.providers._anthropic_content import Block, input_of
-from harness.providers._events import Event
+from harness.providers._anthropic_content import Block
+from harness.providers._arguments import value_of
+from harness.providers._events import Event, joined
 from harness.providers._failures import failure_inside
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
@@ -80,7 +81,7 @@ def fold(events: list[Event], status: int) -> Folded:
         if folded.error is not None or is_last(event):
             break
     for (position, name), pieces in state.pieces.items():
-        _put(folded, position, name, "".join(pieces))
+        _put(folded, position, name, joined(pieces))
     folded.stopped = word(folded.body.get("stop_reason")) is not None and not state.open
     folded.body["content"] = [*folded.blocks]
     return folded
@@ -153,13 +154,11 @@ def _delta(folded: Folded, state: _State, sent: dict[str, JsonValue], status: in
     return None
 
 
-def _put(folded: Folded, position: int, name: str, joined: str) -> None:
+def _put(folded: Folded, position: int, name: str, whole: str) -> None:
     block = folded.blocks[position]
-    # halves of one character may come in two events; they are one once they stand side by side
-    whole = joined.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     if name == "input":
         if whole.strip():
-            block[name], folded.texts[position] = input_of(whole), whole
+            block[name], folded.texts[position] = value_of(whole), whole
         return
     before = block.get(name)
     block[name] = f"{before if isinstance(before, str) else ''}{whole}"

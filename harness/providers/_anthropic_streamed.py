@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
-from harness.providers._answer import bad, read_root
 from harness.providers._anthropic_reply import read_message
 from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, event_of, fold
-from harness.providers._events import Event, EventReader, event_bytes, events_of
+from harness.providers._events import EventReader, as_it_was, event_bytes, events_of, joined
+from harness.providers._stream_end import no_stream
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
 
@@ -42,20 +42,11 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
         lost = response.cut == "connection_lost"
         return ProviderError("connection_lost", "the answer broke off", retryable=lost, http_status=status)
     if not any_event:
-        return _no_stream(response)
+        return no_stream(response)
     if folded.stopped:
         return None
     said = "the stream closed before the answer's end"
     return ProviderError("stream_incomplete", said, retryable=True, http_status=status)
-
-
-def _no_stream(response: WireResponse) -> ProviderError:
-    """What a body without any event is."""
-    try:
-        read_root(response.body, response.status)
-    except ProviderError as error:
-        return error
-    return bad("a whole body where a stream was asked for", response.status)
 
 
 def _read(folded: Folded, status: int) -> Reply:
@@ -87,8 +78,7 @@ def coalesced(body: bytes) -> bytes:
     def let_go() -> None:
         for _, sent, pieces in held:
             kind = str(_delta_of(sent)["type"])
-            joined = _whole("".join(pieces))
-            delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined}
+            delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined(pieces)}
             out.append(event_bytes({**sent, "delta": delta}, "content_block_delta"))
         held.clear()
 
@@ -99,7 +89,7 @@ def coalesced(body: bytes) -> bytes:
         found = None if sent is None else _piece_of(sent)
         if sent is None or found is None:
             let_go()
-            out.append(_as_it_was(event))
+            out.append(as_it_was(event))
             continue
         key, piece = found
         if held and held[0][0] != key:
@@ -110,7 +100,7 @@ def coalesced(body: bytes) -> bytes:
             held.append((key, sent, [piece]))
     let_go()
     # an event without its empty line counts only where the stream was closed in order: it must stay without
-    out += [_as_it_was(event)[:-1] for event in reader.close()]
+    out += [as_it_was(event)[:-1] for event in reader.close()]
     return b"".join(out)
 
 
@@ -127,13 +117,3 @@ def _piece_of(sent: dict[str, JsonValue]) -> tuple[str, str] | None:
     if sent["type"] != "content_block_delta" or sent.get("error") or not isinstance(piece, str) or len(delta) != 2:  # noqa: PLR2004  (type and piece)
         return None
     return canonical_json({**sent, "delta": delta["type"]}), piece
-
-
-def _as_it_was(event: Event) -> bytes:
-    head = f"event: {event.name}\n".encode() if event.name else b""
-    return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
-
-
-def _whole(joined: str) -> str:
-    """Halves of one character that came in two pieces are one once they stand side by side."""
-    return joined.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.providers._strict_json import NotJsonError, read_json
@@ -10,7 +10,7 @@ from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Quirk
 from harness.schema.tool import CallFault, ToolCall
 
-__all__ = ["Arguments", "read_arguments", "sendable_arguments"]
+__all__ = ["Arguments", "read_arguments", "sendable_arguments", "value_of", "whole_arguments"]
 
 #: Under this key the text of arguments that are no JSON object goes back to the model: many servers parse the
 #: arguments of earlier calls and refuse the whole conversation where they cannot.
@@ -48,6 +48,27 @@ def read_arguments(sent: JsonValue) -> Arguments:
     if isinstance(found, dict):
         return Arguments(sent, found, quirks=quirks)
     return Arguments(sent, None, MALFORMED)
+
+
+def whole_arguments(sent: JsonValue) -> Arguments:
+    """Arguments from the wire of a dialect that has an object where others have a text holding one."""
+    if isinstance(sent, dict):
+        return Arguments(canonical_json(sent), sent)
+    if sent is not None and not isinstance(sent, str):
+        return Arguments(canonical_json(sent), None, MALFORMED)
+    found = read_arguments(sent)
+    if found.value is None or not found.raw.strip():
+        return found
+    return replace(found, quirks=("double_encoded_arguments", *found.quirks))
+
+
+def value_of(raw: str) -> JsonValue:
+    """What ``whole_arguments`` reads as this text: its JSON value, the text itself where it has none."""
+    try:
+        value = read_json(raw)
+    except NotJsonError:
+        return raw
+    return raw if value is None or isinstance(value, str) else value
 
 
 def _lenient(text: str) -> tuple[JsonValue, tuple[Quirk, ...]]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.errors import RETRYABLE, ProviderCategory, ProviderError
 from harness.ports import WireResponse
-from harness.providers._retry_after import retry_after_s
+from harness.providers._retry_after import retry_after_s, retry_delay_s
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
@@ -84,6 +84,7 @@ class _Told:
     code: str | None
     message: str
     number: int | None
+    delay_s: float | None = None
 
 
 def retryable(category: ProviderCategory) -> bool:
@@ -170,7 +171,8 @@ def _read(body: JsonValue) -> _Told | None:
         return None
     number = next((int(word) for word in words if re.fullmatch(r"[0-9]{1,9}", word)), None)
     name = next((str(word) for word in found[:2] if isinstance(word, str | int) and not isinstance(word, bool)), None)
-    return _Told(words, name if name is not None and _IDENTIFIER.fullmatch(name) else None, message, number)
+    delay = retry_delay_s(error.get("details"))
+    return _Told(words, name if name is not None and _IDENTIFIER.fullmatch(name) else None, message, number, delay)
 
 
 def _base_code(body: dict[str, JsonValue]) -> bool:
@@ -197,7 +199,7 @@ def _error(
         retryable=retryable(category),
         http_status=status,
         provider_code=None if told is None else told.code,
-        retry_after_s=retry_after_s(headers, now),
+        retry_after_s=wait if (wait := retry_after_s(headers, now)) is not None or told is None else told.delay_s,
         # a filter is why nothing was said, whether it looked at the question or at the answer
         partial=Reply(text=None, finish="content_filter") if category == "content_filter" else None,
     )

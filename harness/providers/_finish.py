@@ -32,6 +32,10 @@ FINISH_WORDS: Final[dict[str, FinishReason]] = {
     "blocklist": "content_filter",
     "prohibited_content": "content_filter",
     "spii": "content_filter",
+    "language": "content_filter",
+    "image_safety": "content_filter",
+    "image_prohibited_content": "content_filter",
+    "image_recitation": "content_filter",
     "pause_turn": "pause",
     "pause": "pause",
 }
@@ -44,6 +48,9 @@ FAILED_WORDS: Final[dict[str, ProviderCategory]] = {
     "insufficient_system_resource": "overloaded",
     "malformed_function_call": "malformed_tool_call",
     "unexpected_tool_call": "malformed_tool_call",
+    "too_many_tool_calls": "malformed_tool_call",
+    "malformed_response": "malformed_tool_call",
+    "missing_thought_signature": "invalid_request",
 }
 
 

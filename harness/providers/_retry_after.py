@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-__all__ = ["retry_after_s"]
+from harness.schema.base import JsonValue
+
+__all__ = ["retry_after_s", "retry_delay_s"]
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -27,6 +29,15 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     if until is None or start is None:
         return None
     return max(0.0, (until - start).total_seconds())
+
+
+def retry_delay_s(details: JsonValue) -> float | None:
+    """Seconds to wait as the ``details`` of a Google error say it (``"retryDelay": "7.5s"``), else None."""
+    for detail in details if isinstance(details, list) else []:
+        said = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(said, str) and said.endswith("s"):
+            return _number(said[:-1])
+    return None
 
 
 def _number(text: str | None) -> float | None:

@@ -6,9 +6,10 @@ from typing import Final
 
 from harness.errors import ProviderCategory, ProviderError
 from harness.ports import Cut, WireResponse
+from harness.providers._answer import bad, read_root
 from harness.schema.message import Reply
 
-__all__ = ["broken_off", "with_partial"]
+__all__ = ["broken_off", "no_stream", "with_partial"]
 
 _BROKEN: Final[dict[Cut | None, tuple[ProviderCategory, str]]] = {
     None: ("stream_incomplete", "the stream was closed before its end"),
@@ -33,6 +34,15 @@ def broken_off(response: WireResponse, partial: Reply | None, *, delivered: bool
         delivered=delivered,
         partial=partial,
     )
+
+
+def no_stream(response: WireResponse) -> ProviderError:
+    """The error for a successful answer without any event: what it tells, a whole body, or nothing of an API."""
+    try:
+        read_root(response.body, response.status)
+    except ProviderError as error:
+        return error
+    return bad("a whole body where a stream was asked for", response.status)
 
 
 def with_partial(error: ProviderError, partial: Reply | None, *, delivered: bool) -> ProviderError:
