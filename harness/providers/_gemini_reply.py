@@ -24,7 +24,7 @@ def read_answer(root: dict[str, JsonValue], body: bytes, status: int) -> Reply:
         ProviderError: ``bad_response`` for anything that is no answer, else what the body says went wrong; ``partial``
             is what it says besides.
     """
-    candidates = root.get("candidates") or []
+    candidates = [] if root.get("candidates") is None else root["candidates"]
     if not isinstance(candidates, list):
         raise bad("candidates that are no list", status)
     if not candidates:

@@ -105,7 +105,7 @@ class Fold:
         return sent
 
     def _found(self, sent: dict[str, JsonValue]) -> list[tuple[int, dict[str, JsonValue], list[Part]]]:
-        candidates = sent.get("candidates") or []
+        candidates = [] if sent.get("candidates") is None else sent["candidates"]
         if not isinstance(candidates, list):
             raise bad("candidates that are no list", self._status)
         found = []
