@@ -208,6 +208,13 @@ def test_ids_that_were_not_given_are_made_for_us_and_never_go_out() -> None:
     assert decode(json.loads(build().encode_reply(reply))) == reply
 
 
+def test_an_id_that_we_made_goes_out_to_nobody() -> None:
+    made = "made-0123456789abcdef-1"
+    assert contents(GO, asks(call(made)), told(made, "1"))[1:] == [model(use()), user(result(output="1"))]
+    reply = answer(use())
+    assert (reply.opaque, decode(json.loads(build().encode_reply(reply)))) == (None, reply)
+
+
 def test_a_signature_goes_back_on_its_part() -> None:
     """The kind of a039."""
     parts: list[Sent] = [

@@ -258,6 +258,12 @@ def test_a_coalesced_stream_has_each_text_in_one_event() -> None:
     assert (short.count(b"Hmm"), short.count(b"The plan is to go")) == (1, 1)
 
 
+def test_parts_of_one_event_stay_apart() -> None:
+    reply = read(event({"text": "a"}, {"text": "b"}), says("c"), END)
+    assert reply.opaque == {"role": "model", "parts": [{"text": "a"}, {"text": "bc"}]}
+    assert read(*build().encode_stream(reply)) == reply
+
+
 def test_halves_of_a_character_in_two_events_are_one() -> None:
     assert read(says("\ud83d"), says("\ude00"), END).text == "\U0001f600"
 
