@@ -11,6 +11,7 @@ import click
 from harness.cli.output import note
 from harness.errors import OpeningRefusedError, UsageError
 from harness.receipt import read_run
+from harness.schema.counting import counted
 from harness.schema.run import RunView
 
 __all__ = ["answer_option", "give_answers", "tell_waiting"]
@@ -36,7 +37,7 @@ def give_answers(run: Path | None, answers: Sequence[str]) -> None:
     receipts = read_run(run).receipts
     for number, text in given:
         if not 1 <= number <= len(receipts):
-            raise UsageError(f"--answer {number}: {run} has {len(receipts)} episodes")
+            raise UsageError(f"--answer {number}: {run} has {counted(len(receipts), 'episode')}")
         try:
             answer_episode(run, receipts[number - 1].key, text)
         except ValueError as error:

@@ -10,6 +10,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.output import note
 from harness.errors import CatalogError, InputError, NothingSelectedError, RecordingError
 from harness.schema.actor import ActorSpec
+from harness.schema.counting import of_all, worded
 from harness.schema.scenario import LoadedScenario
 
 __all__ = ["Cast", "cast", "uncovered_line"]
@@ -85,7 +86,8 @@ def cast(
 
 def uncovered_line(names: Sequence[str], total: int) -> str:
     """How many scenarios have no recording, and which."""
-    return f"{len(names)} of {total} scenarios {'has' if len(names) == 1 else 'have'} no recording: {', '.join(names)}"
+    have = worded(len(names), "has", "have")
+    return f"{of_all(len(names), total, 'scenario')} {have} no recording: {', '.join(names)}"
 
 
 def _add_recorded(

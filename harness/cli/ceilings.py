@@ -17,6 +17,7 @@ from harness.errors import MissingKeyError, UsageError
 from harness.meter import Bound, Ceiling
 from harness.receipt import SpendingFile
 from harness.schema.actor import ActorSpec
+from harness.schema.counting import counted
 from harness.wiring import Settings
 
 __all__ = ["Ceilings", "agreed", "amount", "duration", "opened", "told"]
@@ -100,8 +101,8 @@ def opened(folder: Path, ceilings: Ceilings) -> Iterator[Ceiling]:
     ceiling = Ceiling(Bound(cost, ends), clock.monotonic, keep=file.keep, before=file.before)
     if cost is not None and ceiling.unbounded:
         raise UsageError(
-            f"--max-cost: of {ceiling.unbounded} model calls that this run made before nobody knows the cost; "
-            "agree with --yes-spend to no bound"
+            f"--max-cost: of {counted(ceiling.unbounded, 'model call')} that this run made before nobody knows the "
+            "cost; agree with --yes-spend to no bound"
         )
     try:
         yield ceiling

@@ -11,6 +11,7 @@ import click
 from harness.documents import DocumentError, read_file
 from harness.errors import DecisionRefusedError, UsageError
 from harness.receipt import read_run
+from harness.schema.counting import counted
 from harness.schema.record import Decision
 
 __all__ = ["decide_option", "take_decisions"]
@@ -41,7 +42,7 @@ def take_decisions(run: Path | None, decisions: Sequence[str]) -> None:
     receipts = read_run(run).receipts
     for number, word, file in given:
         if not 1 <= number <= len(receipts):
-            raise UsageError(f"--decide {number}: {run} has {len(receipts)} episodes")
+            raise UsageError(f"--decide {number}: {run} has {counted(len(receipts), 'episode')}")
         printed = None if file is None else _printed(number, file)
         try:
             decide_episode(run, receipts[number - 1].key, word, printed)

@@ -12,6 +12,7 @@ from harness.cli.lazy import LazyGroup
 from harness.cli.output import say
 from harness.errors import StoreError
 from harness.receipt import read_run, sole
+from harness.schema.counting import counted
 from harness.workspace import remove_tree
 
 __all__ = ["history", "purge"]
@@ -31,7 +32,7 @@ def purge(runs: tuple[Path, ...]) -> ExitCode:
             count = _emptied(run / "episodes")
         finally:
             os.close(held)
-        say(f"{run}: {count} unfinished episode{'' if count == 1 else 's'} removed")
+        say(f"{run}: {counted(count, 'unfinished episode')} removed")
     return ExitCode.PASSED
 
 

@@ -85,6 +85,7 @@ def record(
     elif not replace:
         _refuse_recorded(folder, jobs)
     wiring.refuse_ordinary_keys(settings, jobs)
+    wiring.refuse_unplayed(settings, jobs)
     said: dict[str | None, Provenance] = {"simulated": "simulated", "live": "live"}
     kept = wiring.keeping(
         settings,

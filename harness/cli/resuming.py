@@ -16,6 +16,7 @@ from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
+from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeJob, Manifest
 
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
@@ -71,7 +72,7 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
     manifest = read_manifest(folder)
     if manifest.merged:
         raise UsageError(
-            f"{folder} is merged from {len(manifest.merged)} runs: go on with one of those, and merge them again"
+            f"{folder} is merged from {counted(len(manifest.merged), 'run')}: go on with one of those, and merge again"
         )
     path = folder / ASKED
     try:
@@ -110,6 +111,11 @@ def _move(path: Path, into: Path) -> None:
 def _told(left: Remainder, total: int) -> str:
     """How much of a run is done, in one line."""
     if not left.jobs:
-        return f"all {total} episodes are finished: nothing is left to play"
-    again = f", {left.failed} of them again, for their provider failed" if left.failed else ""
-    return f"{total - len(left.jobs)} of {total} episodes are finished; {len(left.jobs)} are played now{again}"
+        every = worded(total, "the only episode is", f"all {total} episodes are")
+        return f"{every} finished: nothing is left to play"
+    again = f", {left.failed} of them again, for {worded(left.failed, 'its', 'their')} provider failed"
+    done, now = total - len(left.jobs), len(left.jobs)
+    return (
+        f"{of_all(done, total, 'episode')} {worded(done, 'is', 'are')} finished; "
+        f"{now} {worded(now, 'is', 'are')} played now{again if left.failed else ''}"
+    )

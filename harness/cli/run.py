@@ -125,12 +125,14 @@ def run(
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
     playing, jobs, shard = _planned(settings, asked, options)
+    care = scale.care(settings, asked.retries)
     ceilings = Ceilings(None if dry_run else max_cost, max_time)
     agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
         wiring.refuse_ordinary_keys(settings, jobs)
         _print_plan(jobs, form)
         return gravest(playing.tell(tolerate_strays=stale == "warn"))
+    wiring.refuse_unplayed(settings, jobs)
     order = Order(
         options=options,
         reporters=reporters,
@@ -142,7 +144,7 @@ def run(
         playing=playing,
         resume=resume,
         asked=asked,
-        care=scale.care(settings, asked.retries),
+        care=care,
         shard=shard,
         ceilings=ceilings,
     )

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Standing", "duration"]
@@ -64,10 +65,10 @@ class Standing:
 
         Tokens where no cost is known at all; nothing where no live model was asked.
         """
-        more = f" and {self.unknown} calls of unknown cost" if self.unknown else ""
+        more = f" and {counted(self.unknown, 'call')} of unknown cost" if self.unknown else ""
         if self.micro_usd:
             return f"${self.micro_usd / 1_000_000:.4f}{more}"
-        return f"{self.tokens:,} tokens{more}" if self.tokens or self.unknown else ""
+        return f"{self.tokens:,} {worded(self.tokens, 'token', 'tokens')}{more}" if self.tokens or self.unknown else ""
 
     def left_s(self, elapsed_s: float) -> float | None:
         """Seconds that the rest will take where it goes on as it did; None where that cannot be told yet."""

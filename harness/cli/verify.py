@@ -11,6 +11,7 @@ from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.receipt import Verification, verify_run
 from harness.schema.base import JsonValue
+from harness.schema.counting import counted
 
 __all__ = ["verify"]
 
@@ -51,10 +52,11 @@ def _code(one: Verification) -> ExitCode:
 def _sentence(one: Verification) -> str:
     if one.flaws:
         return "was changed"
+    receipts = f"{counted(one.finished, 'receipt')} of {counted(one.planned, 'episode')}"
     if one.state == "complete":
-        return f"is as it was written, {one.finished} receipts of {one.planned} episodes"
+        return f"is as it was written, {receipts}"
     how = "goes on or was killed" if one.state == "running" else "was interrupted"
-    return f"{how}, {one.finished} receipts of {one.planned} episodes; what is there is whole"
+    return f"{how}, {receipts}; what is there is whole"
 
 
 def _row(run: Path, one: Verification) -> JsonValue:

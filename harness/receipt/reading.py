@@ -16,6 +16,7 @@ from harness.receipt.canonical import link
 from harness.receipt.late import LATE, filled
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
 from harness.schema.base import Frozen, digest_bytes
+from harness.schema.counting import counted
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
 
@@ -90,7 +91,9 @@ def _receipts(folder: Path, manifest: Manifest) -> Iterator[Receipt]:
             raise StoreError(f"{where}: is not the receipt that {MANIFEST} names; the run was changed after it ended")
         yield receipt
     if count < len(manifest.receipts):
-        raise StoreError(f"{path}:{count + 1}: is not there, but {MANIFEST} names {len(manifest.receipts)} receipts")
+        raise StoreError(
+            f"{path}:{count + 1}: is not there, but {MANIFEST} names {counted(len(manifest.receipts), 'receipt')}"
+        )
 
 
 def _lines(path: Path, *, torn_end: bool = False) -> Iterator[tuple[int, bytes]]:

@@ -31,7 +31,7 @@ class Remainder:
     is gone on with under its own attempt, and is among ``finished`` as well: it stays until the new result comes.
     ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
     killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
-    once more in any case.
+    once more in any case, but for a request that the provider cannot use: that ending is final.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -105,6 +105,8 @@ def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) ->
         failure = provider_failure(last)
         if failure is None:
             return None
+        if failure == "unusable":
+            return None  # the same request meets the same answer; a corrected one has another key
         if most is not None and (failure != "outage" or last.receipt.attempt > most):
             return None
     return job.model_copy(update={"attempt": last.receipt.attempt + 1})

@@ -17,6 +17,7 @@ from harness.receipt.manifest_text import manifest_text, sealed
 from harness.receipt.reading import LINE_MAX, MANIFEST_MAX, read_run
 from harness.receipt.store import LOG, MANIFEST, RECEIPTS
 from harness.schema.base import digest_bytes
+from harness.schema.counting import counted
 from harness.schema.run import Manifest, ReceiptLink
 
 __all__ = ["Flaw", "Verification", "verify_run"]
@@ -88,7 +89,9 @@ def _receipts(folder: Path, manifest: Manifest) -> Iterator[Flaw]:
     count = 0
     for count, data in _lines(folder / RECEIPTS):
         if count > len(manifest.receipts):
-            yield Flaw(RECEIPTS, f"{MANIFEST} names {len(manifest.receipts)} receipts; this one is more", count)
+            yield Flaw(
+                RECEIPTS, f"{MANIFEST} names {counted(len(manifest.receipts), 'receipt')}; this one is more", count
+            )
         elif digest_bytes(data) != manifest.receipts[count - 1].digest:
             yield Flaw(RECEIPTS, "was changed after the run ended", count, _episode(manifest, count))
     for number in range(count + 1, len(manifest.receipts) + 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_FLOOR, Decimal
 
+from harness.schema.counting import counted
 from harness.schema.run import RunView
 
 __all__ = ["cost_line"]
@@ -19,7 +20,7 @@ def cost_line(view: RunView) -> str | None:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known)
-    calls = f"{len(rows)} model call{'' if len(rows) == 1 else 's'}"
+    calls = counted(len(rows), "model call")
     if not known:
         return f"cost: unknown ({calls})"
     # rounded down: with something unknown it is a lower bound

@@ -12,6 +12,7 @@ from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, episodes, headline, not_run, plain, steps_in_short
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
+from harness.schema.counting import counted, worded
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -77,8 +78,8 @@ def _stale(rows: Iterable[Episode]) -> list[str]:
     stale = stale_rows(rows)
     if not stale:
         return []
-    head = f"{_MARKS['not_judged']} {len(stale)} recording{'' if len(stale) == 1 else 's'} no longer fit"
-    lines = [f"{head}{'s' if len(stale) == 1 else ''}: {proves_nothing(len(stale))}."]
+    head = f"{_MARKS['not_judged']} {counted(len(stale), 'recording')} no longer fit"
+    lines = [f"{head}{worded(len(stale), 's', '')}: {proves_nothing(len(stale))}."]
     commands = to_do(stale)
     if commands:
         lines += ["", "To record anew what is stale:", "", *(f"    {plain(line)}" for line in commands)]
