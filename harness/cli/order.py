@@ -21,7 +21,7 @@ class Order:
     """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
 
     ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
-    bound all of its episodes together.
+    bound all of its episodes together. ``pool`` is where they run.
     """
 
     options: EpisodeOptions
@@ -37,3 +37,4 @@ class Order:
     care: Care = field(default_factory=Care)
     shard: Shard | None = None
     ceilings: Ceilings = field(default_factory=Ceilings)
+    pool: str = "threads"

@@ -25,6 +25,7 @@ from harness.cli.play import play
 from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.suite_options import Scale, part_of, suite_options
+from harness.errors import UsageError
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
@@ -145,6 +146,7 @@ def run(
         care=scale.care(settings, asked.retries),
         shard=shard,
         ceilings=ceilings,
+        pool=_pool(scale.pool, jobs),
     )
     give_answers(resume, answers)
     take_decisions(resume, decisions)
@@ -161,6 +163,14 @@ def _planned(
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
     return playing, *part_of(whole, asked.shard)
+
+
+def _pool(name: str, jobs: Sequence[EpisodeJob]) -> str:
+    """Where these jobs may run. Raises UsageError: what live models cost is bounded in one process."""
+    live = next((job.actor.identity.ref for job in jobs if job.actor.identity.kind == "live"), None)
+    if name == "processes" and live is not None:
+        raise UsageError(f"--pool processes is for scripts and recordings; {live} is a live model: use threads")
+    return name
 
 
 def _says_what(context: click.Context) -> bool:

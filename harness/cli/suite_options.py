@@ -29,16 +29,19 @@ class Scale:
     limits: tuple[str, ...]
     refusals: int
     shard: str | None
+    pool: str = "threads"
 
     @classmethod
     def of(cls, context: click.Context) -> Scale:
         """That of a command whose options were read."""
-        retries, limits, refusals, shard = (kept(context, name) for name in ("retries", "limits", "refusals", "shard"))
+        names = ("retries", "limits", "refusals", "shard", "pool")
+        retries, limits, refusals, shard, pool = (kept(context, name) for name in names)
         return cls(
             retries=retries if isinstance(retries, int) else None,
             limits=tuple(map(str, limits)) if isinstance(limits, tuple) else (),
             refusals=refusals if isinstance(refusals, int) else suite.REFUSALS,
             shard=shard if isinstance(shard, str) else None,
+            pool=str(pool),
         )
 
     def care(self, settings: wiring.Settings, retries: int | None) -> suite.Care:
@@ -93,6 +96,15 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="Refusals in a row (key, quota) after which a provider is left alone; 0 for never.",
+    ),
+    click.option(
+        "--pool",
+        type=click.Choice(["threads", "processes"]),
+        default="threads",
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="Where episodes run: threads wait together; processes compute together (scripts and recordings only).",
     ),
     click.option(
         "--shard",
