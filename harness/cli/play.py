@@ -50,14 +50,18 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
-    with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
-        with _finished(store, clock):
-            if before is None and order.asked is not None:
-                keep(store, order.asked)
-            end, reached = play_remaining(settings, left, order, store, guard)
-        view = read_run(folder)
-        for reporter in order.reporters:
-            store.write_report(reporter.filename, reporter.render(view))
+    with order.responses.held(order.resume) as held:
+        held.refuse_left_out({job.key for _, job in left})
+        if before is not None:
+            before.tell()
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
+            with _finished(store, clock):
+                if before is None and order.asked is not None:
+                    keep(store, order.asked)
+                end, reached = play_remaining(settings, left, order, store, guard, held=held)
+            view = read_run(folder)
+            for reporter in order.reporters:
+                store.write_report(reporter.filename, reporter.render(view))
     _print(settings, view, folder, order)
     tell_waiting(view, folder)
     problem = note_run(folder, settings.cwd / "reports")

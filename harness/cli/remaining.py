@@ -13,6 +13,7 @@ from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
 from harness.cli.progress import Progressing, progress
+from harness.cli.responses import Held
 from harness.errors import HarnessError
 from harness.receipt import RunStore, keep_late, keep_output, line
 from harness.redaction import SecretGuard
@@ -57,11 +58,18 @@ class _Results:
 
 
 def play_remaining(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
+    settings: wiring.Settings,
+    left: Sequence[tuple[int, EpisodeJob]],
+    order: Order,
+    store: RunStore,
+    guard: SecretGuard,
+    *,
+    held: Held,
 ) -> tuple[SuiteEnd, str | None]:
     """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
 
-    Raises InputError and StoreError.
+    What was said to episodes that are ``held`` is recorded when nothing can be refused any more. Raises InputError
+    and StoreError.
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
@@ -76,6 +84,7 @@ def play_remaining(
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
     ):
+        held.record()
         results = _Results(left, store, session, advance, line_by_line)
         try:
             end = run_suite(
