@@ -74,7 +74,10 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
     Raises UsageError where both are there and for a run that was merged, StoreError where the folder holds none.
     """
     if given is not None:
-        raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+        raise UsageError(
+            "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
+            "for what is not in it"
+        )
     manifest = read_manifest(folder)
     if manifest.merged:
         raise UsageError(

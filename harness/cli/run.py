@@ -18,6 +18,7 @@ from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters
 from harness.cli.options import format_option
 from harness.cli.order import Order
+from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
 from harness.cli.responses import Responses
 from harness.cli.resuming import Asked, asked_of
@@ -116,7 +117,7 @@ def run(
     )
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    playing, jobs, shard = _planned(settings, asked, options)
+    playing, jobs, shard = _planned(settings, asked, options, resume)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
     if spending.dry_run:
         with responses.held(resume):
@@ -144,14 +145,20 @@ def run(
 
 
 def _planned(
-    settings: wiring.Settings, asked: Asked, options: EpisodeOptions
+    settings: wiring.Settings, asked: Asked, options: EpisodeOptions, resume: Path | None
 ) -> tuple[Cast, tuple[EpisodeJob, ...], Shard | None]:
-    """Who plays what, or this shard of it. Raises InputError, and NothingSelectedError for nobody and nothing."""
-    chosen = choose(settings, asked.selection)
+    """Who plays what, or this shard of it; of a run that is gone on with what it was to play, and no more.
+
+    Raises InputError, and NothingSelectedError for nobody and nothing.
+    """
+    before = None if resume is None else plan_before(resume)
+    chosen = choose(settings, asked.selection) if before is None else choose_again(settings, asked.selection, before)
     playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    if before is not None:
+        whole = keep_to_plan(whole, before)
     return playing, *part_of(whole, asked.shard)
 
 
