@@ -58,7 +58,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             with _finished(store, clock):
                 if before is None and order.asked is not None:
                     keep(store, order.asked)
-                end, reached = play_remaining(settings, left, order, store, guard, held=held)
+                earlier = () if before is None else before.left.before
+                end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
             view = read_run(folder)
             for reporter in order.reporters:
                 store.write_report(reporter.filename, reporter.render(view))

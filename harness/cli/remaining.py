@@ -65,11 +65,12 @@ def play_remaining(
     guard: SecretGuard,
     *,
     held: Held,
+    before: Sequence[EpisodeResult] = (),
 ) -> tuple[SuiteEnd, str | None]:
     """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
 
-    What was said to episodes that are ``held`` is recorded when nothing can be refused any more. Raises InputError
-    and StoreError.
+    What was said to episodes that are ``held`` is recorded when nothing can be refused any more; ``before`` are
+    results of this run from before it was killed. Raises InputError and StoreError.
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
@@ -96,6 +97,7 @@ def play_remaining(
                 care=order.care,
                 may_start=ceiling.is_open,
                 again=results.again,
+                before=before,
             )
         finally:
             recording.prune(kept.folder)

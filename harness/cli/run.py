@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from harness import wiring
 from harness.cli.answers import answer_option
-from harness.cli.cast import Cast, cast
+from harness.cli.cast import Cast, cast, recorded_files
 from harness.cli.ceilings import agreed
 from harness.cli.decisions import decide_option
 from harness.cli.dry_run import print_plan
@@ -152,14 +153,23 @@ def _planned(
     Raises InputError, and NothingSelectedError for nobody and nothing.
     """
     before = None if resume is None else plan_before(resume)
-    chosen = choose(settings, asked.selection) if before is None else choose_again(settings, asked.selection, before)
-    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
+    if before is None:
+        chosen = choose(settings, asked.selection or _of_recordings(settings, asked.actors))
+    else:
+        chosen = choose_again(settings, asked.selection, before)
+    playing = cast(settings, chosen, asked.actors, asked.sets, selection=asked.selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
     if before is not None:
         whole = keep_to_plan(whole, before)
     return playing, *part_of(whole, asked.shard)
+
+
+def _of_recordings(settings: wiring.Settings, actors: Sequence[str]) -> tuple[str, ...]:
+    """The scenarios that recordings hold where nobody but such files plays; nothing where somebody else does."""
+    files = recorded_files(settings, actors)
+    return tuple(dict.fromkeys(files.values())) if len(files) == len(set(actors)) else ()
 
 
 def _says_what(context: click.Context) -> bool:
