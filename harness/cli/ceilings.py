@@ -21,7 +21,7 @@ from harness.schema.actor import ActorSpec
 from harness.schema.run import EpisodeJob
 from harness.wiring import Settings
 
-__all__ = ["Ceilings", "agreed", "amount", "duration", "opened", "refuse_too_small", "told"]
+__all__ = ["Ceilings", "agreed", "amount", "duration", "in_memory", "opened", "refuse_too_small", "told"]
 
 _MICRO: Final = Decimal(1_000_000)
 _MOST_USD: Final = Decimal(1_000_000)
@@ -98,15 +98,24 @@ def _boundable(actor: ActorSpec) -> None:
 def opened(folder: Path, ceilings: Ceilings) -> Iterator[Ceiling]:
     """The ceiling of the run in ``folder``, what it spent before counted. Raises UsageError and StoreError."""
     clock, file = SystemClock(), SpendingFile(folder)
-    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * _MICRO
-    ends = None if ceilings.time_s is None else clock.monotonic() + ceilings.time_s
-    ceiling = Ceiling(Bound(cost, ends), clock.monotonic, keep=file.keep, before=file.before)
-    if cost is not None:
+    ceiling = Ceiling(_bound(ceilings, clock.monotonic()), clock.monotonic, keep=file.keep, before=file.before)
+    if ceilings.cost_usd is not None:
         _refuse_unbounded(ceiling)
     try:
         yield ceiling
     finally:
         file.close()
+
+
+def in_memory(ceilings: Ceilings) -> Ceiling:
+    """The ceiling of a command that nobody goes on with."""
+    monotonic = SystemClock().monotonic
+    return Ceiling(_bound(ceilings, monotonic()), monotonic)
+
+
+def _bound(ceilings: Ceilings, now: float) -> Bound:
+    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * _MICRO
+    return Bound(cost, None if ceilings.time_s is None else now + ceilings.time_s)
 
 
 def told(ceiling: Ceiling, ceilings: Ceilings) -> str | None:
