@@ -14,6 +14,7 @@ from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
 from harness.cli.progress import Progressing, progress
+from harness.cli.responses import Held
 from harness.errors import HarnessError
 from harness.ports import Pool
 from harness.receipt import RunStore, keep_late, keep_output, line
@@ -60,11 +61,19 @@ class _Results:
 
 
 def play_remaining(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
+    settings: wiring.Settings,
+    left: Sequence[tuple[int, EpisodeJob]],
+    order: Order,
+    store: RunStore,
+    guard: SecretGuard,
+    *,
+    held: Held,
+    before: Sequence[EpisodeResult] = (),
 ) -> tuple[SuiteEnd, str | None]:
     """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
 
-    Raises InputError and StoreError.
+    What was said to episodes that are ``held`` is recorded when nothing can be refused any more; ``before`` are
+    results of this run from before it was killed. Raises InputError and StoreError.
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
@@ -80,6 +89,7 @@ def play_remaining(
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
     ):
+        held.record()
         results = _Results(left, store, session, _both(session.cancel, pool), advance, line_by_line)
         try:
             end = run_suite(
@@ -93,6 +103,7 @@ def play_remaining(
                 may_start=ceiling.is_open,
                 again=results.again,
                 pool=pool,
+                before=before,
             )
         finally:
             recording.prune(kept.folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, ParamSpec, TypeVar
 
@@ -11,6 +11,7 @@ import click
 from harness import suite, wiring
 from harness.cli.folder import planned
 from harness.cli.grouped import in_order, keep, kept
+from harness.errors import UsageError
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
 from harness.wiring.providers import care
@@ -51,6 +52,13 @@ class Scale:
         """
         told = next((one for one in (self.retries, retries) if one is not None), suite.RETRIES)
         return care(settings, self.limits, retries=told, refusals=self.refusals)
+
+    def pool_for(self, jobs: Sequence[EpisodeJob]) -> str:
+        """Where these jobs may run. Raises UsageError: what live models cost is bounded in one process."""
+        live = next((job.actor.identity.ref for job in jobs if job.actor.identity.kind == "live"), None)
+        if self.pool == "processes" and live is not None:
+            raise UsageError(f"--pool processes is for scripts and recordings; {live} is a live model: use threads")
+        return self.pool
 
 
 def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[EpisodeJob, ...], Shard | None]:

@@ -78,6 +78,7 @@ def run_suite(
     may_start: Callable[[], bool] = lambda: True,
     again: Callable[[int, EpisodeResult], None] | None = None,
     pool: Pool | None = None,
+    before: Sequence[EpisodeResult] = (),
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
@@ -87,11 +88,12 @@ def run_suite(
     where there is none). Both are called by the calling thread, as episodes finish. Once ``stop`` is set or
     ``may_start`` says no nothing new starts, what is in flight is finished, and an episode that was cancelled, or
     refused by the run's ceiling, counts as not run where it cost nothing or is kept on disk. A bug in one episode is
-    kept as a Crash and harms no other. Raises the first InputError that an episode raised, after those in flight
+    kept as a Crash and harms no other. ``before`` are results of this run from before its process was killed: refusals
+    in a row are counted on from there. Raises the first InputError that an episode raised, after those in flight
     ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
-    play = _Play(Queue(jobs, care), done, again or done, stop, may_start, set(range(len(jobs))))
+    play = _Play(Queue(jobs, care, before), done, again or done, stop, may_start, set(range(len(jobs))))
     flight: dict[Future[EpisodeResult | None], Entry] = {}
     with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:
         try:

@@ -327,6 +327,60 @@ def test_how_many_refusals_are_enough_can_be_said(harness: Harness, world: World
     assert len(world.jobs) == 8
 
 
+class Killed(BaseException):
+    """Nothing of a process goes on."""
+
+
+def killed_after(world: World, monkeypatch: pytest.MonkeyPatch, harness: Harness, categories: Sequence[str]) -> None:
+    """A run of eight that ends as a killed one does: with results of these sorts, and nothing laid out."""
+    ends = iter(categories)
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        category = next(ends, None)
+        if category is None:
+            raise Killed
+        return world.result(job) if category == "none" else failing(world.result(job), category)
+
+    world.episode = episode
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.cli.play._lay_out", lambda *_: None)
+        with pytest.raises(Killed):
+            harness("run", *LIVE, "--trials", "4", "-n", "1", "--retries", "0", "--out", "out")
+    assert read_run(Path("out")).manifest.state == "running"
+    world.jobs.clear()
+
+
+@pytest.mark.parametrize(
+    ("categories", "more"),
+    [
+        (("auth", "auth"), 1),
+        (("none", "quota_exhausted", "auth"), 1),
+        (("auth", "auth", "none"), 3),
+        (("auth", "timeout", "auth"), 1),
+        ((), 3),
+    ],
+)
+def test_refusals_in_a_row_are_counted_on_after_a_kill(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, categories: tuple[str, ...], more: int
+) -> None:
+    killed_after(world, monkeypatch, harness, categories)
+    world.episode = lambda job: failing(world.result(job), "auth")
+    assert harness("run", "--resume", "out", "--yes-spend", "-n", "1")[0] == 2
+    assert len(world.jobs) == more
+
+
+def test_a_provider_that_had_refused_everybody_is_not_asked_by_who_goes_on_after_a_kill(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_after(world, monkeypatch, harness, ("auth", "auth"))
+    world.episode = None
+    code, _, err = harness("run", "--resume", "out", "--yes-spend", "-n", "1", "--refusals", "2")
+    assert (code, world.jobs) == (2, [])
+    assert "openai refused several episodes in a row (key or quota) and is left alone: 6 of 8 were not begun" in err
+    assert harness("run", "--resume", "out", "--yes-spend", "-n", "1", "--refusals", "2")[0] == 0
+    assert len(world.jobs) == 8
+
+
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
@@ -348,9 +402,9 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     given: list[dict[str, int]] = []
 
     class Watched(Queue):
-        def __init__(self, jobs: Sequence[EpisodeJob], care: Care) -> None:
+        def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
             given.append(dict(care.concurrency))
-            super().__init__(jobs, care)
+            super().__init__(jobs, care, before)
 
     monkeypatch.setattr("harness.suite.runner.Queue", Watched)
     Path("harness.toml").write_text("[providers.openai]\nconcurrency = 3\n[providers.ark]\nconcurrency = 2\n", "utf-8")
