@@ -412,3 +412,10 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     harness("run", *LIVE, "--provider-limit", "openai=5", "--out", "2")
     assert given == [{"openai": 3, "ark": 2}, {"openai": 5, "ark": 2}]
     assert world.jobs
+
+
+def test_live_models_are_played_in_one_process_only(harness: Harness, world: World) -> None:
+    code, out, err = harness("run", *LIVE, "--pool", "processes")
+
+    assert (code, out, world.jobs) == (4, "", [])
+    assert err == "harness: --pool processes is for scripts and recordings; openai/m is a live model: use threads\n"
