@@ -45,6 +45,13 @@ class Resumed:
     folder: Path
     manifest: Manifest
     left: Remainder = field(repr=False)
+    total: int
+
+    def tell(self) -> None:
+        """Say on standard error what answers another question now, and how much is left."""
+        for change in self.left.changed:
+            note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
+        note(f"harness: {_told(self.left, self.total)}")
 
     def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
         """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
@@ -68,7 +75,10 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
     Raises UsageError where both are there and for a run that was merged, StoreError where the folder holds none.
     """
     if given is not None:
-        raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+        raise UsageError(
+            "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
+            "for what is not in it"
+        )
     manifest = read_manifest(folder)
     if manifest.merged:
         raise UsageError(
@@ -86,16 +96,13 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
 
 
 def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int) -> Resumed:
-    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError.
+    """Hold what is finished against the plan. Raises StoreError.
 
     ``retries`` are the further attempts that the run makes where a provider fails.
     """
     manifest = read_manifest(folder)
     left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION, retries=retries)
-    for change in left.changed:
-        note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
-    note(f"harness: {_told(left, len(jobs))}")
-    return Resumed(folder, manifest, left)
+    return Resumed(folder, manifest, left, len(jobs))
 
 
 def _move(path: Path, into: Path) -> None:

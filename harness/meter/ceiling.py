@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from harness.schema.spending import Entry
 
-__all__ = ["Bound", "Ceiling"]
+__all__ = ["Bound", "Ceiling", "Refused"]
 
 #: How often a waiting attempt looks whether it is still wanted, in seconds.
 NOTICE_S: Final = 0.05
@@ -27,6 +27,14 @@ class Bound:
 
     cost: Decimal | None = None
     ends: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An attempt that there was no room for: its ``most`` in millionths of a US dollar, and its most ``seconds``."""
+
+    most: Decimal | None
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -71,6 +79,7 @@ class Ceiling:
         self._bound, self._monotonic, self._keep = bound, monotonic, keep
         self._changed = threading.Condition()
         self._reached: Literal["cost", "time"] | None = None
+        self._refused: Refused | None = None
         self._book = _Book()
         for entry in before:
             self._enter(entry, self._book.left_behind)
@@ -79,6 +88,11 @@ class Ceiling:
     def reached(self) -> Literal["cost", "time"] | None:
         """The bound that somebody was refused for; from then on everybody is."""
         return self._reached
+
+    @property
+    def refused(self) -> Refused | None:
+        """The first attempt that was refused for a bound; None where none was."""
+        return self._refused
 
     @property
     def committed(self) -> Decimal:
@@ -118,6 +132,8 @@ class Ceiling:
                     self._reached = self._reached or "cost"
                 if self._reached is None:
                     self._changed.wait(NOTICE_S)
+            if self._reached is not None and self._refused is None:
+                self._refused = Refused(most, seconds)
             self._changed.notify_all()
             return False
 

@@ -14,6 +14,7 @@ from harness.documents import DocumentError, open_file, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.late import LATE, filled
+from harness.receipt.spending import beyond
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
 from harness.schema.base import Frozen, digest_bytes
 from harness.schema.counting import counted
@@ -49,13 +50,15 @@ def read_run(folder: Path) -> RunView:
         # a later line is what came of an episode that waited
         last = {(part.position, part.receipt.attempt): part for part in read}
         parts = [last[place] for place in sorted(last)]
-        return RunView(
-            manifest=manifest,
-            receipts=tuple(part.receipt for part in parts),
-            log=filled([part.log for part in parts], _late(folder)),
-        )
+        receipts = tuple(part.receipt for part in parts)
+        return _view(folder, manifest, receipts, tuple(part.log for part in parts))
     log = tuple(_value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in _lines(folder / LOG))
-    return RunView(manifest=manifest, receipts=tuple(_receipts(folder, manifest)), log=filled(log, _late(folder)))
+    return _view(folder, manifest, tuple(_receipts(folder, manifest)), log)
+
+
+def _view(folder: Path, manifest: Manifest, receipts: tuple[Receipt, ...], log: tuple[RunLogEntry, ...]) -> RunView:
+    """The run, with what stands beside its receipts and its log."""
+    return RunView(manifest=manifest, receipts=receipts, log=filled(log, _late(folder)), beyond=beyond(folder, log))
 
 
 def _late(folder: Path) -> tuple[LateRow, ...]:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from harness.errors import StoreError
@@ -31,7 +32,8 @@ class Remainder:
     is gone on with under its own attempt, and is among ``finished`` as well: it stays until the new result comes.
     ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
     killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
-    once more in any case, but for a request that the provider cannot use: that ending is final.
+    once more in any case, but for a request that the provider cannot use: that ending is final. ``before`` are the
+    results of a killed one in the order in which they came.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -39,6 +41,7 @@ class Remainder:
     superseded: tuple[EpisodeResult, ...]
     changed: tuple[str, ...]
     failed: int = 0
+    before: tuple[EpisodeResult, ...] = ()
 
 
 def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: int, retries: int = 0) -> Remainder:
@@ -75,6 +78,7 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         tuple(superseded),
         tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
         failed=sum(provider_failure(result) is not None for place, result in last.items() if place in again),
+        before=_as_they_came(finished) if manifest.state == "running" else (),
     )
 
 
@@ -91,6 +95,18 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
             os.fsync(descriptor)
     except OSError as error:
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
+
+
+def _as_they_came(finished: Sequence[tuple[int, EpisodeResult]]) -> tuple[EpisodeResult, ...]:
+    """By the moment in which each ended. Raises StoreError where that is no time."""
+
+    def ended(result: EpisodeResult) -> float:
+        return datetime.fromisoformat(result.log.started_at).timestamp() + result.log.seconds
+
+    try:
+        return tuple(sorted((result for _, result in finished), key=ended))
+    except ValueError:
+        raise StoreError("the start of an episode is no time: the run was changed after it was killed") from None
 
 
 def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) -> EpisodeJob | None:

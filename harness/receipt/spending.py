@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from decimal import Decimal
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from harness.errors import StoreError
-from harness.schema.spending import Entry
+from harness.schema.run import RunLogEntry
+from harness.schema.spending import Beyond, Entry, entry_name
 
-__all__ = ["SPENDING", "SpendingFile"]
+__all__ = ["SPENDING", "SpendingFile", "beyond"]
 
 SPENDING = "spending.jsonl"
 
@@ -55,3 +58,18 @@ class SpendingFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1
+
+
+def beyond(folder: Path, log: Iterable[RunLogEntry]) -> Beyond:
+    """What the run in ``folder`` spent, or may have, that no row of its log tells. Raises StoreError."""
+    last = {entry.attempt: entry for entry in SpendingFile(folder).before}
+    if not last:
+        return Beyond()
+    for entry in log:
+        for row in entry.attempts:
+            last.pop(entry_name(entry.key, f"{row.operation}:attempt:{row.attempt}"), None)
+    # what was not sent is settled with nothing
+    costs = [entry.micro_usd if entry.event == "settled" else None for entry in last.values()]
+    costs = [cost for cost in costs if cost != 0]
+    known = [cost for cost in costs if cost is not None]
+    return Beyond(calls=len(costs), unknown=len(costs) - len(known), micro_usd=sum(known, Decimal(0)))

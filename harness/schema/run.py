@@ -16,6 +16,7 @@ from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
+from harness.schema.spending import Beyond
 from harness.schema.transcript import Transcript
 
 __all__ = [
@@ -268,9 +269,13 @@ class Manifest(Frozen):
 
 
 class RunView(Frozen):
-    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1."""
+    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
+
+    ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing.
+    """
 
     manifest: Manifest
     receipts: tuple[Receipt, ...]
     log: tuple[RunLogEntry, ...]
     transcripts: dict[int, Transcript] = {}
+    beyond: Beyond = Beyond()

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         replayed_digest,
         sayable_in,
     )
-    from harness.wiring.rehearsed import refuse_unplayed
     from harness.wiring.rerecording import known_scrubber, rerecord_spec
     from harness.wiring.session import Session, run_episode, trace_episode
     from harness.wiring.transcripts import kept_recording, transcript_of, with_transcripts
@@ -56,7 +55,6 @@ __all__ = [
     "recording_folders",
     "recording_report",
     "refuse_ordinary_keys",
-    "refuse_unplayed",
     "replayed_digest",
     "reporters",
     "rerecord_spec",
@@ -84,7 +82,6 @@ __getattr__ = on_first_use(
         "providers": "care",
         "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
-        "rehearsed": "refuse_unplayed",
         "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",
         "unplayable": "Strays strays",

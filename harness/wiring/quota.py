@@ -9,9 +9,9 @@ from decimal import Decimal
 from harness import meter
 from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
-from harness.schema.base import digest_text
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
+from harness.schema.spending import entry_name
 
 __all__ = ["EpisodeQuota", "most_of"]
 
@@ -37,7 +37,7 @@ class EpisodeQuota:
         self._ceiling.settle(self._name(attempt), cost)
 
     def _name(self, attempt: str) -> str:
-        return digest_text(f"{self._job.key}\n{attempt}")
+        return entry_name(self._job.key, attempt)
 
 
 def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:

@@ -21,7 +21,7 @@ from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Verdict
-from harness.wiring.places import Settings
+from harness.wiring.places import Settings, recorded_file
 from harness.workspace import Placeholders, Workspace
 
 __all__ = [
@@ -129,10 +129,11 @@ def recorded_choice(place: Settings, loaded: LoadedScenario, name: str | None) -
     there = recorded_paths(place, loaded)
     if name is None:
         return there
+    file = recorded_file(place, name)
+    if file is not None:
+        return (file,)
     path = place.cwd / name
     is_file = bool(name) and path.is_file()
-    if is_file and path.suffix == ".jsonl":
-        return (path,)
     meant = recording.chosen(there, name)
     if meant or is_file:
         return meant or (path,)

@@ -56,5 +56,5 @@ def test_limits_are_read_and_the_last_one_of_a_name_counts() -> None:
 
 @pytest.mark.parametrize("text", ["openai", "azure=2", "openai=0", "openai=257", "openai=-1", "openai=²", "openai="])
 def test_a_limit_that_cannot_be_used_is_refused_with_what_is_allowed(text: str) -> None:
-    with pytest.raises(UsageError, match=r"names: openai, ark|from 1 to 256"):
+    with pytest.raises(UsageError, match=r"names: openai, ark|there are: openai, ark|from 1 to 256"):
         read_limits([text])
