@@ -17,6 +17,7 @@ from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_a
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.run import EpisodeJob, Manifest
+from harness.wiring.damaged import keep_damaged
 
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 
@@ -55,6 +56,13 @@ class Resumed:
             if path is not None and result.receipt.actor.kind == "live":
                 _move(path, self.folder / ASIDE / result.receipt.scenario)
 
+    def keep_damaged(self) -> None:
+        """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
+        for result in self.left.aside:
+            kept = keep_damaged(self.folder, result.receipt)
+            if kept is not None:
+                note(f"harness: a journal that could not be gone on with is kept as {kept}")
+
 
 def keep(store: RunStore, asked: Asked) -> None:
     """Put what was asked for beside the run. Raises StoreError or RedactionError."""
@@ -84,13 +92,20 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int) -> Resumed:
+def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_damaged: bool) -> Resumed:
     """Hold what is finished against the plan; what answers another question now is told. Raises StoreError.
 
-    ``retries`` are the further attempts that the run makes where a provider fails.
+    ``retries`` are the further attempts that the run makes where a provider fails; ``replay_damaged`` lets what cannot
+    be gone on with be played anew.
     """
     manifest = read_manifest(folder)
-    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION, retries=retries)
+    left = remainder(
+        folder,
+        jobs,
+        classifier_version=wiring.CLASSIFIER_VERSION,
+        retries=retries,
+        replay_damaged=replay_damaged,
+    )
     for change in left.changed:
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
     note(f"harness: {_told(left, len(jobs))}")

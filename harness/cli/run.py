@@ -13,6 +13,7 @@ from harness import wiring
 from harness.cli.answers import answer_option, give_answers
 from harness.cli.cast import Cast, cast
 from harness.cli.ceilings import Ceilings, agreed, amount, duration
+from harness.cli.damaged import replay_damaged_option, replays_damaged
 from harness.cli.decisions import decide_option, take_decisions
 from harness.cli.episode_options import episode_options, options_of
 from harness.cli.estimate import estimate
@@ -88,6 +89,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 )
 @answer_option
 @decide_option
+@replay_damaged_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -128,8 +130,7 @@ def run(
     ceilings = Ceilings(None if dry_run else max_cost, max_time)
     agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
     if dry_run:
-        wiring.refuse_ordinary_keys(settings, jobs)
-        _print_plan(jobs, form)
+        _print_plan(settings, jobs, form)
         return gravest(playing.tell(tolerate_strays=stale == "warn"))
     order = Order(
         options=options,
@@ -145,6 +146,7 @@ def run(
         care=scale.care(settings, asked.retries),
         shard=shard,
         ceilings=ceilings,
+        replay_damaged=replays_damaged(context, resume),
     )
     give_answers(resume, answers)
     take_decisions(resume, decisions)
@@ -171,7 +173,8 @@ def _says_what(context: click.Context) -> bool:
     )
 
 
-def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
+def _print_plan(settings: wiring.Settings, jobs: Sequence[EpisodeJob], form: str) -> None:
+    wiring.refuse_ordinary_keys(settings, jobs)
     rows = [planned(job) for job in jobs]
     if form == "json":
         plan_of: list[JsonValue] = [row.model_dump(mode="json", exclude_none=True) for row in rows]

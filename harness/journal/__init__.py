@@ -1,11 +1,11 @@
 """The only state of an episode: append-only records, and the fold that reads them."""
 
 from harness.journal.chain import FROM_OUTSIDE, Journal, verify
-from harness.journal.file import JournalFile
+from harness.journal.file import JournalFile, intact
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
 from harness.journal.recovery import recovery_class
-from harness.journal.spool import DiskSpool, MemorySpool, Spool
+from harness.journal.spool import DiskSpool, MemorySpool, Spool, kept_reply
 from harness.journal.state import EpisodeState, Operation, StepState
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "StepState",
     "apply",
     "fold",
+    "intact",
+    "kept_reply",
     "recovery_class",
     "verify",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import StoreError
-from harness.receipt.attempts import provider_failure
+from harness.receipt.attempts import is_damaged, provider_failure
 from harness.receipt.differing import Differences
 from harness.receipt.reading import read_manifest, results
 from harness.redaction import SecretGuard
@@ -19,6 +19,8 @@ __all__ = ["SUPERSEDED", "Remainder", "remainder", "set_aside"]
 
 #: Finished episodes that answer another question than the plan asks now: they were paid for, so they are kept.
 SUPERSEDED = "superseded.jsonl"
+#: What the run log says of an episode that could not be gone on with and is played anew.
+_ASIDE = "set_aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Remainder:
     ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
     killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
     once more in any case.
+
+    ``aside`` are those of the finished that could not be gone on with and are played anew.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -39,13 +43,22 @@ class Remainder:
     superseded: tuple[EpisodeResult, ...]
     changed: tuple[str, ...]
     failed: int = 0
+    aside: tuple[EpisodeResult, ...] = ()
 
 
-def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: int, retries: int = 0) -> Remainder:
+def remainder(
+    folder: Path,
+    jobs: Sequence[EpisodeJob],
+    *,
+    classifier_version: int,
+    retries: int = 0,
+    replay_damaged: bool = False,
+) -> Remainder:
     """Hold the finished episodes of a run against a plan: only those whose whole key is the same count.
 
     So does one that was judged as this version judges. ``retries`` are the further attempts at an episode that the
-    run makes by itself. Raises StoreError where the folder cannot be read.
+    run makes by itself. What is damaged on disk is played anew where ``replay_damaged`` says so. Raises StoreError
+    where the folder cannot be read.
     """
     manifest = read_manifest(folder)
     most = retries if manifest.state == "running" else None
@@ -53,7 +66,8 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
     finished: list[tuple[int, EpisodeResult]] = []
     superseded: list[EpisodeResult] = []
     last: dict[int, EpisodeResult] = {}
-    for result in results(folder):
+    for found in results(folder):
+        result = _set_aside(found) if replay_damaged and is_damaged(found.receipt, found.log) else found
         receipt = result.receipt
         place = places.get(receipt.episode)
         if place is None or receipt.classifier_version != classifier_version:
@@ -75,6 +89,7 @@ def remainder(folder: Path, jobs: Sequence[EpisodeJob], *, classifier_version: i
         tuple(superseded),
         tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
         failed=sum(provider_failure(result) is not None for place, result in last.items() if place in again),
+        aside=tuple(result for _, result in finished if _ASIDE in result.log.recovery),
     )
 
 
@@ -93,6 +108,12 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
 
 
+def _set_aside(result: EpisodeResult) -> EpisodeResult:
+    """What became of a damaged episode that is begun anew."""
+    told = {"resumable": False, "recovery_class": "restart_required", "recovery": (*result.log.recovery, _ASIDE)}
+    return result.model_copy(update={"log": result.log.model_copy(update=told)})
+
+
 def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) -> EpisodeJob | None:
     """What is still to be played at a place: nothing where it was finished, else another attempt.
 
@@ -107,4 +128,4 @@ def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) ->
             return None
         if most is not None and (failure != "outage" or last.receipt.attempt > most):
             return None
-    return job.model_copy(update={"attempt": last.receipt.attempt + 1})
+    return job.model_copy(update={"attempt": last.receipt.attempt + 1, "pays_again": _ASIDE in last.log.recovery})

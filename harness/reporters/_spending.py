@@ -15,15 +15,18 @@ def cost_line(view: RunView) -> str | None:
     """One line; None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
     rows = [row for entry in view.log if entry.key in live for row in entry.attempts if row.status != "not_sent"]
-    if not rows:
+    damaged = sum(entry.at_least for entry in view.log if entry.key in live)
+    if not rows and not damaged:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known)
     calls = f"{len(rows)} model call{'' if len(rows) == 1 else 's'}"
+    if damaged:
+        calls = f">= {calls}: {damaged} journal{'' if damaged == 1 else 's'} damaged"
     if not known:
         return f"cost: unknown ({calls})"
     # rounded down: with something unknown it is a lower bound
     dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
     if not unknown:
-        return f"cost: ${dollars} ({calls})"
+        return f"cost: {'>= ' if damaged else ''}${dollars} ({calls})"
     return f"cost: >= ${dollars} ({unknown} of {calls} of unknown cost)"
