@@ -10,7 +10,7 @@ from harness.cli.output import note
 from harness.schema.run import RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["of_receipts", "of_suite"]
+__all__ = ["of_receipts", "of_suite", "tell_left_out"]
 
 
 def of_receipts(view: RunView, total: int) -> set[ExitCode]:
@@ -28,6 +28,12 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
     elif stale:
         note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
     return codes
+
+
+def tell_left_out(view: RunView) -> None:
+    """What of a run could not be read, and only adds to it."""
+    for remark in view.remarks:
+        note(f"harness: {remark}")
 
 
 def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:

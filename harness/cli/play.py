@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import wiring
 from harness.cli.answers import tell_waiting
-from harness.cli.conclusion import of_receipts, of_suite
+from harness.cli.conclusion import of_receipts, of_suite, tell_left_out
 from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
@@ -61,6 +61,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         view = read_run(folder)
         for reporter in order.reporters:
             store.write_report(reporter.filename, reporter.render(view))
+    tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(view, folder)
     tell_damaged(view, folder)

@@ -31,7 +31,7 @@ from harness.schema.record import (
     TurnCommitted,
 )
 
-__all__ = ["JournalFile", "intact"]
+__all__ = ["JournalFile", "intact", "journal_damage"]
 
 FORMAT, VERSION = "harness-journal", 1
 #: Kinds that are on disk before the next thing happens (runner specification 2.6); the records before them are too,
@@ -128,6 +128,15 @@ def intact(path: Path) -> tuple[Record, ...]:
         return _read(read_file(path, most=_MOST_BYTES))[0]
     except DocumentError:
         return ()
+
+
+def journal_damage(path: Path) -> str | None:
+    """What is wrong with a journal, in a line; None for nothing, and for a last line that a kill tore."""
+    try:
+        damage = _read(read_file(path, most=_MOST_BYTES))[2]
+    except DocumentError as error:
+        return "is not there" if error.missing else error.problem
+    return None if damage is None else str(damage).partition(": ")[2]
 
 
 def _read(data: bytes) -> tuple[tuple[Record, ...], int, OpeningRefusedError | None]:

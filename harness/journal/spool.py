@@ -11,7 +11,7 @@ from typing import Protocol
 from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
-__all__ = ["DiskSpool", "MemorySpool", "Spool", "kept_reply"]
+__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_reply"]
 
 
 class Spool(Protocol):
@@ -166,6 +166,15 @@ def kept_reply(folder: Path, operation: str, attempt: int) -> bytes | None:
         whole = _reply_path(folder, operation, attempt).read_bytes()
     except OSError:
         return None
+    return _whole_reply(whole)
+
+
+def is_kept_as_named(name: str, data: bytes) -> bool:
+    """Whether the bytes of a spool's file are what was put there under its name; a reply tells its own digest."""
+    return _whole_reply(data) is not None if name.endswith(".reply") else digest_bytes(data) == f"sha256:{name}"
+
+
+def _whole_reply(whole: bytes) -> bytes | None:
     head, _, data = whole.partition(b"\n")
     told = head.removeprefix(_MARK).split(b" ")
     is_whole = head.startswith(_MARK) and told == [b"%d" % len(data), digest_bytes(data).encode("ascii")]

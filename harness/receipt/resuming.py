@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from harness.errors import StoreError
 from harness.receipt.attempts import is_damaged, provider_failure
 from harness.receipt.differing import Differences
+from harness.receipt.lines import append
 from harness.receipt.reading import read_manifest, results
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -99,11 +99,7 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     guard.check(data, SUPERSEDED)
     try:
-        descriptor = os.open(folder / SUPERSEDED, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        with open(descriptor, "ab") as file:  # noqa: PTH123  (a descriptor)
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
+        append(folder / SUPERSEDED, data)
     except OSError as error:
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
 

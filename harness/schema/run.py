@@ -275,9 +275,13 @@ class Manifest(Frozen):
 
 
 class RunView(Frozen):
-    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1."""
+    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
+
+    ``remarks`` are lines about what was left out of it, for it could not be read.
+    """
 
     manifest: Manifest
     receipts: tuple[Receipt, ...]
     log: tuple[RunLogEntry, ...]
     transcripts: dict[int, Transcript] = {}
+    remarks: tuple[str, ...] = ()

@@ -123,7 +123,8 @@ def test_a_journal_that_was_put_right_is_gone_on_with(killed: Driving) -> None:
     assert killed.provider.asked == [1, 2, 3]
 
 
-def test_an_attempt_that_pays_for_a_damaged_one_again_says_so(driving: Driving) -> None:
+def test_an_attempt_that_pays_for_a_damaged_one_again_says_so(stage: Stage, tmp_path: Path) -> None:
+    driving = Driving(stage, tmp_path / "episode")
     place = DurablePlace(driving.folder, "anew", sync=False)
     played = driving.stage.play(actor=driving.provider.actor(), durable=place, pays_again=True)
     assert (played.receipt.verdict, played.result.log.recovery) == ("pass", ("duplicate_risk",))
