@@ -71,7 +71,12 @@ def play_remaining(
     late = partial(keep_late, store.folder)
     with (
         opened(store.folder, order.ceilings) as ceiling,
-        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late, ceiling=ceiling) as session,
+        wiring.Session(
+            *(settings, kept, store.folder / "episodes", outputs),
+            late_row=late,
+            ceiling=ceiling,
+            is_new=order.resume is None,
+        ) as session,
         stoppable(stop, session.cancel, session.shut_down),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,

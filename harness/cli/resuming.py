@@ -24,6 +24,8 @@ __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 ASKED = "asked.json"
 #: Recordings of what was set aside.
 ASIDE = "superseded"
+#: Folders in that of a run.
+_FOLDERS = ("episodes", "recordings", "outputs", "damaged", ASIDE)
 _LARGEST_BYTES = 1_048_576
 
 
@@ -81,6 +83,7 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise UsageError(
             f"{folder} is merged from {len(manifest.merged)} runs: go on with one of those, and merge them again"
         )
+    _whole(folder)
     path = folder / ASKED
     try:
         return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
@@ -110,6 +113,14 @@ def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_da
         note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
     note(f"harness: {_told(left, len(jobs))}")
     return Resumed(folder, manifest, left)
+
+
+def _whole(folder: Path) -> None:
+    """Raise StoreError where something else stands in the place of a folder that a run keeps things in."""
+    for name in _FOLDERS:
+        path = folder / name
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise StoreError(f"{path}: is no folder; put that right, and go on with the run then")
 
 
 def _move(path: Path, into: Path) -> None:

@@ -72,16 +72,19 @@ class Session:
         *,
         late_row: Callable[[LateRow], None] | None = None,
         ceiling: Ceiling | None = None,
+        is_new: bool = False,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
 
         ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
-        What they may cost together is reserved at ``ceiling`` (None: there is no bound).
+        What they may cost together is reserved at ``ceiling`` (None: there is no bound). Of a run that ``is_new``
+        nothing is gone on with: an episode that is there already is refused.
         """
         self._late_row = late_row or (lambda _: None)
         self._shutdown = threading.Event()
         self._keep_output = keep_output
         self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
+        self._is_new = is_new
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -153,7 +156,7 @@ class Session:
         """Where a live episode is kept: by its key, so that a changed one is another."""
         if self._episodes is None or job.actor.identity.kind != "live":
             return None
-        return durable_place(self._episodes, job.key)
+        return durable_place(self._episodes, job.key, is_new=self._is_new)
 
     def _quota(self, job: EpisodeJob) -> Quota | None:
         if self._ceiling is None or job.actor.identity.kind != "live":

@@ -27,6 +27,7 @@ class World(Protocol):
 
     folder: Path
     jobs: list[EpisodeJob]
+    is_new: bool | None
 
     def result(self, job: EpisodeJob) -> EpisodeResult: ...
 
@@ -118,3 +119,10 @@ def test_without_a_run_to_go_on_with_the_option_is_refused(harness: Harness, wor
     code, _, err = harness("run", "--replay-damaged")
     assert (code, err.count("\n")) == (4, 1)
     assert "--replay-damaged goes beside --resume RUN" in err
+
+
+def test_only_a_run_that_begins_refuses_episodes_that_are_there(harness: Harness, world: World) -> None:
+    harness("run", "--out", "out")
+    begun = world.is_new
+    harness("run", "--resume", "out")
+    assert (begun, world.is_new) == (True, False)
