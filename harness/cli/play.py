@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import wiring
 from harness.cli.answers import tell_waiting
-from harness.cli.conclusion import of_receipts, of_suite, tell_left_out
+from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
 from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import starting_manifest, summary, timestamp
@@ -65,6 +65,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     _print(settings, view, folder, order)
     tell_waiting(view, folder)
     tell_damaged(view, folder)
+    tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")

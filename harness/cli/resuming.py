@@ -17,7 +17,6 @@ from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_a
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.run import EpisodeJob, Manifest
-from harness.wiring.damaged import keep_damaged
 
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 
@@ -60,6 +59,8 @@ class Resumed:
 
     def keep_damaged(self) -> None:
         """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
+        from harness.wiring.damaged import keep_damaged  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
         for result in self.left.aside:
             kept = keep_damaged(self.folder, result.receipt)
             if kept is not None:

@@ -20,7 +20,7 @@ from harness.errors import EnvironmentProblem, UsageError
 from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
-from harness.recording import Comparer, Keeper, Seen
+from harness.recording import Comparer, Keeper, Seen, halves, remove
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
@@ -30,7 +30,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.quota import EpisodeQuota
-from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
 from harness.wiring.waiting import durable_place
@@ -132,10 +132,8 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and ("replayed_operations" in result.log.recovery or result.log.resumable):
-            keeper.settle(keep=False)  # each driver saw a part of the conversation only
-        elif keeper is not None and self._keeping is not None:
-            keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
+        if keeper is not None and self._keeping is not None:
+            result = settled(keeper, self._keeping, result)
         if job.actor.recording is not None and is_stale(result.receipt):
             again = rerecord_spec(self._place, Path(job.actor.recording))
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
@@ -146,6 +144,8 @@ class Session:
 
     def forget(self, job: EpisodeJob) -> None:
         """The result of a job is kept elsewhere: what was needed to go on with it goes."""
+        if self._keeping is not None and job.actor.identity.kind == "live":
+            remove(halves(place_of(job, self._keeping)))
         place = self._durable(job)
         if place is not None:
             remove_tree(place.folder)
@@ -227,7 +227,7 @@ class Session:
             return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
-            transport, keeper = keep(job, self._keeping, masks)
+            transport, keeper = keep(job, self._keeping, masks, may_go_on=self._episodes is not None)
             self._stack.callback(transport.close)
             return open_actor(self._place, spec, self._transports, transport), keeper
         return open_actor(self._place, spec, self._transports), None
