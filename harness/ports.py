@@ -17,6 +17,7 @@ from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, Pr
 from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.rehearsal import Visit
 from harness.schema.run import EpisodeJob, EpisodeResult, RunView
+from harness.schema.spending import Entry
 
 __all__ = [
     "Actor",
@@ -196,6 +197,9 @@ class Quota(Protocol):
 
     def admits(self) -> bool:
         """Whether the episode may begin."""
+
+    def before(self, attempt: str) -> Entry | None:
+        """What the host's account says of an attempt that an earlier driver made; None where it knows of none."""
 
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""

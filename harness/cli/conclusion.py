@@ -12,7 +12,7 @@ from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["of_receipts", "of_suite"]
+__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out"]
 
 
 def of_receipts(view: RunView, total: int) -> set[ExitCode]:
@@ -51,6 +51,19 @@ def _tell_unusable(view: RunView) -> None:
             f"({', '.join(sorted(set(errors)))}); --resume does not send it again: correct the model's name, its "
             "settings or the scenario, then go on with what is corrected, or begin a new run"
         )
+
+
+def tell_left_out(view: RunView) -> None:
+    """What of a run could not be read, and only adds to it."""
+    for remark in view.remarks:
+        note(f"harness: {remark}")
+
+
+def tell_beside(view: RunView) -> None:
+    """What went wrong beside episodes, and changed nothing in them."""
+    for number, (receipt, log) in enumerate(zip(view.receipts, view.log, strict=True), start=1):
+        for remark in log.remarks:
+            note(f"harness: episode {number} ({receipt.scenario}): {remark}")
 
 
 def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:

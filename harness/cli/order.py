@@ -23,6 +23,7 @@ class Order:
 
     ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
+    ``replay_damaged`` lets what cannot be gone on with be played anew.
     """
 
     options: EpisodeOptions
@@ -40,3 +41,4 @@ class Order:
     ceilings: Ceilings = field(default_factory=Ceilings)
     pool: str = "threads"
     responses: Responses = field(default_factory=Responses)
+    replay_damaged: bool = False

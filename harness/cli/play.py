@@ -10,7 +10,8 @@ from pathlib import Path
 from harness import wiring
 from harness.cli.answers import tell_waiting
 from harness.cli.ceilings import refuse_too_small
-from harness.cli.conclusion import of_receipts, of_suite
+from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
+from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
@@ -35,7 +36,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
-    before = None if order.resume is None else resumed(order.resume, jobs, retries=order.care.retries)
+    before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(
@@ -57,6 +58,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             before.tell()
         with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
             with _finished(store, clock):
+                if before is not None:
+                    before.keep_damaged()
                 if before is None and order.asked is not None:
                     keep(store, order.asked)
                 earlier = () if before is None else before.left.before
@@ -64,14 +67,21 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             view = read_run(folder)
             for reporter in order.reporters:
                 store.write_report(reporter.filename, reporter.render(view))
+    tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(view, folder)
+    tell_damaged(view, folder)
+    tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, reached, done, len(jobs), folder)})
+
+
+def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
+    return resumed(folder, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
 
 
 def _begun(

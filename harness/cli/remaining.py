@@ -83,7 +83,12 @@ def play_remaining(
     late = partial(keep_late, store.folder)
     with (
         opened(store.folder, order.ceilings) as ceiling,
-        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late, ceiling=ceiling) as session,
+        wiring.Session(
+            *(settings, kept, store.folder / "episodes", outputs),
+            late_row=late,
+            ceiling=ceiling,
+            is_new=order.resume is None,
+        ) as session,
         _processes(order, jobs, partial(wiring.Session, settings, None, None, outputs)) as pool,
         stoppable(stop, _both(session.cancel, pool), _both(session.shut_down, pool)),
         # receipts that come line by line are progress enough, and a bar would break into them

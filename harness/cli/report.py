@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness import wiring
+from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, chosen_reporters, keep_to_owner, summary
 from harness.cli.options import format_option
@@ -41,6 +42,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
     view = read_run(folder)
+    tell_left_out(view)
     if transcripts:
         view = wiring.with_transcripts(settings, folder, view)
     if out is None:

@@ -24,6 +24,8 @@ __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 ASKED = "asked.json"
 #: Recordings of what was set aside.
 ASIDE = "superseded"
+#: Folders in that of a run.
+_FOLDERS = ("episodes", "recordings", "outputs", "damaged", ASIDE)
 _LARGEST_BYTES = 1_048_576
 
 
@@ -63,6 +65,15 @@ class Resumed:
             if path is not None and result.receipt.actor.kind == "live":
                 _move(path, self.folder / ASIDE / result.receipt.scenario)
 
+    def keep_damaged(self) -> None:
+        """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
+        from harness.wiring.damaged import keep_damaged  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
+        for result in self.left.aside:
+            kept = keep_damaged(self.folder, result.receipt)
+            if kept is not None:
+                note(f"harness: a journal that could not be gone on with is kept as {kept}")
+
 
 def keep(store: RunStore, asked: Asked) -> None:
     """Put what was asked for beside the run. Raises StoreError or RedactionError."""
@@ -84,6 +95,7 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise UsageError(
             f"{folder} is merged from {counted(len(manifest.merged), 'run')}: go on with one of those, and merge again"
         )
+    _whole(folder)
     path = folder / ASKED
     try:
         return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
@@ -95,14 +107,29 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int) -> Resumed:
+def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_damaged: bool) -> Resumed:
     """Hold what is finished against the plan. Raises StoreError.
 
-    ``retries`` are the further attempts that the run makes where a provider fails.
+    ``retries`` are the further attempts that the run makes where a provider fails; ``replay_damaged`` lets what cannot
+    be gone on with be played anew.
     """
     manifest = read_manifest(folder)
-    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION, retries=retries)
+    left = remainder(
+        folder,
+        jobs,
+        classifier_version=wiring.CLASSIFIER_VERSION,
+        retries=retries,
+        replay_damaged=replay_damaged,
+    )
     return Resumed(folder, manifest, left, len(jobs))
+
+
+def _whole(folder: Path) -> None:
+    """Raise StoreError where something else stands in the place of a folder that a run keeps things in."""
+    for name in _FOLDERS:
+        path = folder / name
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise StoreError(f"{path}: is no folder; put that right, and go on with the run then")
 
 
 def _move(path: Path, into: Path) -> None:

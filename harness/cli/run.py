@@ -12,6 +12,7 @@ from harness import wiring
 from harness.cli.answers import answer_option
 from harness.cli.cast import Cast, cast, recorded_files
 from harness.cli.ceilings import agreed
+from harness.cli.damaged import replay_damaged_option, replays_damaged
 from harness.cli.decisions import decide_option
 from harness.cli.dry_run import print_plan
 from harness.cli.episode_options import episode_options, options_of
@@ -86,6 +87,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 )
 @answer_option
 @decide_option
+@replay_damaged_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -111,9 +113,8 @@ def run(
     """
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
-    options = options_of(context)
+    options, scale = options_of(context), Scale.of(context)
     reporters = chosen_reporters(wiring.reporters(), reports)
-    scale = Scale.of(context)
     asked = Asked(
         selection=selection, actors=actors, sets=sets, trials=trials, shard=scale.shard, retries=scale.retries
     )
@@ -145,6 +146,7 @@ def run(
         ceilings=spending.ceilings,
         responses=responses,
         pool=scale.pool_for(jobs),
+        replay_damaged=replays_damaged(context, resume),
     )
     return play(settings, jobs, order)
 

@@ -81,6 +81,7 @@ class Ceiling:
         self._reached: Literal["cost", "time"] | None = None
         self._refused: Refused | None = None
         self._book = _Book()
+        self._told = {entry.attempt: entry for entry in before}
         for entry in before:
             self._enter(entry, self._book.left_behind)
 
@@ -105,6 +106,10 @@ class Ceiling:
         """Attempts of which nobody knows what they cost at most."""
         with self._changed:
             return self._book.unbounded + sum(most is None for most in self._book.left_behind.values())
+
+    def before(self, attempt: str) -> Entry | None:
+        """The last that an interrupted run said of an attempt; None where it said nothing."""
+        return self._told.get(attempt)
 
     def is_open(self) -> bool:
         """Whether an episode may begin."""

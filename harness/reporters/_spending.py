@@ -18,13 +18,20 @@ _MICRO = Decimal(1_000_000)
 class Cost:
     """Of all model calls that were sent; of ``unknown`` ones nobody knows it, ``beyond`` are of no episode told here.
 
-    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where no call's is known.
+    ``damaged`` are journals, and files of what was spent, of which nobody knows what else they told. ``usd`` is rounded down to the millionth: with
+    something unknown it is a lower bound. None where no call's is known.
     """
 
     calls: int
     unknown: int
     beyond: int
     usd: Decimal | None
+    damaged: int = 0
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether it may have been more."""
+        return self.unknown > 0 or self.damaged > 0
 
 
 def cost_of(view: RunView) -> Cost | None:
@@ -32,12 +39,13 @@ def cost_of(view: RunView) -> Cost | None:
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
     rows = [row for entry in view.log if entry.key in live for row in entry.attempts if row.status != "not_sent"]
     calls, beyond = len(rows) + view.beyond.calls, view.beyond
-    if not calls:
+    damaged = sum(entry.at_least for entry in view.log if entry.key in live) + view.beyond.at_least
+    if not calls and not damaged:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known) + beyond.unknown
     dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
-    return Cost(calls, unknown, beyond.calls, dollars if unknown < calls else None)
+    return Cost(calls, unknown, beyond.calls, dollars if unknown < calls else None, damaged)
 
 
 def cost_line(view: RunView) -> str | None:
@@ -46,11 +54,13 @@ def cost_line(view: RunView) -> str | None:
     if cost is None:
         return None
     calls = counted(cost.calls, "model call")
+    if cost.damaged:
+        calls = f">= {calls}: {counted(cost.damaged, 'file')} damaged"
     more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
     if cost.usd is None:
         return f"cost: unknown ({calls}{more})"
     if not cost.unknown:
-        return f"cost: ${cost.usd} ({calls}{more})"
+        return f"cost: {'>= ' if cost.damaged else ''}${cost.usd} ({calls}{more})"
     return f"cost: >= ${cost.usd} ({cost.unknown} of {calls} of unknown cost{more})"
 
 
@@ -61,7 +71,7 @@ def cost_json(view: RunView) -> JsonValue:
         return None
     return {
         "usd": None if cost.usd is None else str(cost.usd),
-        "is_lower_bound": cost.unknown > 0,
+        "is_lower_bound": cost.is_lower_bound,
         "calls": cost.calls,
         "calls_of_unknown_cost": cost.unknown,
         "calls_without_a_receipt": cost.beyond,

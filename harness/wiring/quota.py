@@ -11,7 +11,7 @@ from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
-from harness.schema.spending import entry_name
+from harness.schema.spending import Entry, entry_name
 
 __all__ = ["EpisodeQuota", "most_of"]
 
@@ -25,6 +25,10 @@ class EpisodeQuota:
     def admits(self) -> bool:
         """Whether the episode may begin."""
         return self._ceiling.is_open()
+
+    def before(self, attempt: str) -> Entry | None:
+        """What the run's account says of an attempt that an earlier driver made."""
+        return self._ceiling.before(self._name(attempt))
 
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside the most that an attempt can cost."""

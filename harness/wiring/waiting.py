@@ -18,9 +18,10 @@ __all__ = ["EPISODES", "durable_place", "held_for_answer", "held_for_decision"]
 EPISODES = "episodes"
 
 
-def durable_place(episodes: Path, key: str) -> DurablePlace:
-    """Where the episode with this receipt's key is kept: a changed one is another."""
-    return DurablePlace(episodes / sha256(key.encode()).hexdigest()[:32], new_token())
+def durable_place(episodes: Path, key: str, *, is_new: bool = False) -> DurablePlace:
+    """Where the episode with this receipt's key is kept: a changed one is another; a new one must not be there yet."""
+    folder = episodes / sha256(key.encode()).hexdigest()[:32]
+    return DurablePlace(folder, new_token(), expects="new" if is_new else "any")
 
 
 def held_for_answer(run: Path, key: str, text: str) -> AbstractContextManager[Callable[[], None]]:

@@ -79,6 +79,7 @@ class World:
     swept: int = 0
     episode: Callable[[EpisodeJob], EpisodeResult] | None = None
     ceiling: Ceiling | None = None
+    is_new: bool | None = None
 
     def result(self, job: EpisodeJob) -> EpisodeResult:
         name = job.loaded.scenario.id
@@ -172,7 +173,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
 
-    def session(*_: object, ceiling: Ceiling | None = None, **__: object) -> MadeUpSession:
+    def session(*_: object, ceiling: Ceiling | None = None, is_new: bool = False, **__: object) -> MadeUpSession:
+        made.is_new = is_new
         return MadeUpSession(made, ceiling)
 
     monkeypatch.setattr(wiring, "Session", session)
