@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.late import LATE, filled
 from harness.receipt.lines import lines, read_lines, value
-from harness.receipt.spending import beyond
+from harness.receipt.spending import SPENDING, beyond
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
-from harness.schema.base import digest_bytes
+from harness.schema.base import Frozen, digest_bytes
 from harness.schema.counting import counted
 from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
-from harness.schema.spending import Beyond
+from harness.schema.spending import Entry
 
 __all__ = ["MANIFEST_MAX", "Part", "read_manifest", "read_run", "results"]
 
+_Value = TypeVar("_Value", bound=Frozen)
 #: Largest manifest that is read, in bytes.
 MANIFEST_MAX = 256 * 1024 * 1024
 
@@ -50,26 +52,27 @@ def read_run(folder: Path) -> RunView:
 
 
 def _view(folder: Path, manifest: Manifest, receipts: Sequence[Receipt], log: Sequence[RunLogEntry]) -> RunView:
-    """With the usage that came late: that only adds to what is known, so what cannot be read is told and left out."""
+    """With what stands beside them: that only adds to what is known, so what cannot be read is told and left out."""
     if len(receipts) != len(log):
-        raise StoreError(f"{folder / LOG}: has {len(log)} lines for {len(receipts)} receipts; the file was changed")
-    path = folder / LATE
-    try:
-        rows, damage = read_lines(path, LateRow)
-        remarks = tuple(f"{path}:{one.line}: {one.problem}; left out" for one in damage if not one.is_torn)
-    except StoreError as error:
-        rows, remarks = (), (f"{error}; left out",)
-    try:
-        spent = beyond(folder, log)
-    except StoreError as error:
-        spent, remarks = Beyond(at_least=True), (*remarks, f"{error}; left out")
+        raise StoreError(f"{folder / LOG}: has {counted(len(log), 'line')} for {counted(len(receipts), 'receipt')}")
+    late, of_late = _added(folder / LATE, LateRow)
+    spent, of_spent = _added(folder / SPENDING, Entry)
     return RunView(
         manifest=manifest,
         receipts=tuple(receipts),
-        log=filled(log, rows),
-        beyond=spent,
-        remarks=remarks,
+        log=filled(log, late),
+        beyond=beyond(spent, log),
+        remarks=(*of_late, *of_spent),
     )
+
+
+def _added(path: Path, kind: type[_Value]) -> tuple[tuple[_Value, ...], tuple[str, ...]]:
+    """What can be read of a file that lines are added to, and a line for whatever cannot."""
+    try:
+        values, damage = read_lines(path, kind)
+    except StoreError as error:
+        return (), (f"{error}; left out",)
+    return values, tuple(f"{path}:{one.line}: {one.problem}; left out" for one in damage if not one.is_torn)
 
 
 def results(folder: Path) -> tuple[EpisodeResult, ...]:

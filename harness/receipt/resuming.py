@@ -35,9 +35,8 @@ class Remainder:
     ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
     killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
     once more in any case, but for a request that the provider cannot use: that ending is final. ``before`` are the
-    results of a killed one in the order in which they came.
-
-    ``aside`` are those of the finished that could not be gone on with and are played anew.
+    results of a killed one in the order in which they came. ``aside`` are those of the finished that could not be gone
+    on with and are played anew.
     """
 
     finished: tuple[tuple[int, EpisodeResult], ...]
@@ -45,8 +44,8 @@ class Remainder:
     superseded: tuple[EpisodeResult, ...]
     changed: tuple[str, ...]
     failed: int = 0
-    before: tuple[EpisodeResult, ...] = ()
     aside: tuple[EpisodeResult, ...] = ()
+    before: tuple[EpisodeResult, ...] = ()
 
 
 def remainder(
@@ -92,8 +91,8 @@ def remainder(
         tuple(superseded),
         tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
         failed=sum(provider_failure(result) is not None for place, result in last.items() if place in again),
-        before=_as_they_came(finished) if manifest.state == "running" else (),
         aside=tuple(result for _, result in finished if _ASIDE in result.log.recovery),
+        before=_as_they_came(finished) if manifest.state == "running" else (),
     )
 
 
@@ -108,6 +107,12 @@ def set_aside(folder: Path, superseded: Sequence[EpisodeResult], guard: SecretGu
         raise StoreError(f"{folder / SUPERSEDED}: cannot be written: {error.strerror}") from error
 
 
+def _set_aside(result: EpisodeResult) -> EpisodeResult:
+    """What became of a damaged episode that is begun anew."""
+    told = {"resumable": False, "recovery_class": "restart_required", "recovery": (*result.log.recovery, _ASIDE)}
+    return result.model_copy(update={"log": result.log.model_copy(update=told)})
+
+
 def _as_they_came(finished: Sequence[tuple[int, EpisodeResult]]) -> tuple[EpisodeResult, ...]:
     """By the moment in which each ended. Raises StoreError where that is no time."""
 
@@ -118,12 +123,6 @@ def _as_they_came(finished: Sequence[tuple[int, EpisodeResult]]) -> tuple[Episod
         return tuple(sorted((result for _, result in finished), key=ended))
     except ValueError:
         raise StoreError("the start of an episode is no time: the run was changed after it was killed") from None
-
-
-def _set_aside(result: EpisodeResult) -> EpisodeResult:
-    """What became of a damaged episode that is begun anew."""
-    told = {"resumable": False, "recovery_class": "restart_required", "recovery": (*result.log.recovery, _ASIDE)}
-    return result.model_copy(update={"log": result.log.model_copy(update=told)})
 
 
 def _following(job: EpisodeJob, last: EpisodeResult | None, most: int | None) -> EpisodeJob | None:

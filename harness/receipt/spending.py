@@ -57,9 +57,9 @@ class SpendingFile:
         self._descriptor = -1
 
 
-def beyond(folder: Path, log: Iterable[RunLogEntry]) -> Beyond:
-    """What the run in ``folder`` spent, or may have, that no row of its log tells. Raises StoreError."""
-    last = {entry.attempt: entry for entry in SpendingFile(folder).before}
+def beyond(entries: Iterable[Entry], log: Iterable[RunLogEntry]) -> Beyond:
+    """What a run spent by these entries, or may have, that no row of its log tells."""
+    last = {entry.attempt: entry for entry in entries}
     if not last:
         return Beyond()
     for entry in log:

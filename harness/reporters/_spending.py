@@ -18,20 +18,15 @@ _MICRO = Decimal(1_000_000)
 class Cost:
     """Of all model calls that were sent; of ``unknown`` ones nobody knows it, ``beyond`` are of no episode told here.
 
-    ``damaged`` are journals, and files of what was spent, of which nobody knows what else they told. ``usd`` is rounded down to the millionth: with
-    something unknown it is a lower bound. None where no call's is known.
+    Of ``damaged`` journals nobody knows whether there were more.
+    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where no call's is known.
     """
 
     calls: int
     unknown: int
     beyond: int
+    damaged: int
     usd: Decimal | None
-    damaged: int = 0
-
-    @property
-    def is_lower_bound(self) -> bool:
-        """Whether it may have been more."""
-        return self.unknown > 0 or self.damaged > 0
 
 
 def cost_of(view: RunView) -> Cost | None:
@@ -39,13 +34,13 @@ def cost_of(view: RunView) -> Cost | None:
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
     rows = [row for entry in view.log if entry.key in live for row in entry.attempts if row.status != "not_sent"]
     calls, beyond = len(rows) + view.beyond.calls, view.beyond
-    damaged = sum(entry.at_least for entry in view.log if entry.key in live) + view.beyond.at_least
+    damaged = sum(entry.at_least for entry in view.log if entry.key in live)
     if not calls and not damaged:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known) + beyond.unknown
     dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
-    return Cost(calls, unknown, beyond.calls, dollars if unknown < calls else None, damaged)
+    return Cost(calls, unknown, beyond.calls, damaged, dollars if unknown < calls else None)
 
 
 def cost_line(view: RunView) -> str | None:
@@ -55,7 +50,7 @@ def cost_line(view: RunView) -> str | None:
         return None
     calls = counted(cost.calls, "model call")
     if cost.damaged:
-        calls = f">= {calls}: {counted(cost.damaged, 'file')} damaged"
+        calls = f">= {calls}: {counted(cost.damaged, 'journal')} damaged"
     more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
     if cost.usd is None:
         return f"cost: unknown ({calls}{more})"
@@ -71,7 +66,7 @@ def cost_json(view: RunView) -> JsonValue:
         return None
     return {
         "usd": None if cost.usd is None else str(cost.usd),
-        "is_lower_bound": cost.is_lower_bound,
+        "is_lower_bound": cost.unknown > 0 or cost.damaged > 0,
         "calls": cost.calls,
         "calls_of_unknown_cost": cost.unknown,
         "calls_without_a_receipt": cost.beyond,

@@ -26,14 +26,12 @@ class Beyond(Frozen):
     """Model calls of a run that stand in no row of its log: of episodes that are cut off, or were set aside.
 
     ``micro_usd`` is what those cost of which that is known, in millionths of a US dollar; ``unknown`` is how many of
-    the ``calls`` nobody knows the cost of; ``at_least`` says that there may have been more, for what tells of them
-    cannot be read.
+    the ``calls`` nobody knows the cost of.
     """
 
     calls: int = 0
     unknown: int = 0
     micro_usd: Decimal = Decimal(0)
-    at_least: bool = False
 
 
 def entry_name(key: str, row: str) -> Digest:

@@ -132,7 +132,7 @@ def test_a_log_that_lost_a_line_is_told_and_no_bug(harness: Harness, finished: P
     for words in (("report", "out"), ("run", "--resume", "out")):
         code, _, err = harness(*words)
         assert (code, err.count("\n")) == (4, 1), words
-        assert "out/run.jsonl: has 1 lines for 2 receipts" in err
+        assert "out/run.jsonl: has 1 line for 2 receipts" in err
 
 
 def test_damaged_journals_and_texts_of_unfinished_episodes_are_named(harness: Harness, finished: Path) -> None:

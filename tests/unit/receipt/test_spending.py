@@ -67,5 +67,5 @@ def test_what_no_row_of_the_log_tells_is_beyond_it(tmp_path: Path) -> None:
     file.close()
     row = AttemptRow(operation="told", attempt=1, status="completed", usage=None, seconds=0)
     log = RunLogEntry(key="key", started_at="", seconds=0, executor="warm", attempts=(row,))
-    assert beyond(tmp_path, [log]) == Beyond(calls=2, unknown=1, micro_usd=Decimal(5))
-    assert beyond(tmp_path / "none", [log]) == Beyond()
+    assert beyond(SpendingFile(tmp_path).before, [log]) == Beyond(calls=2, unknown=1, micro_usd=Decimal(5))
+    assert beyond((), [log]) == Beyond()
