@@ -170,7 +170,7 @@ class HttpTransport:
             watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
             with watch:
                 try:
-                    return self._exchange(method, url, headers, body, deadline_s, is_over)
+                    return self._exchange(method, url, headers, body, deadline_s=deadline_s, is_over=is_over)
                 except _FAILURES as error:
                     known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
             if self._stream is not None and known.category in {"connection_lost", "timeout"}:
@@ -186,6 +186,7 @@ class HttpTransport:
         url: str,
         headers: Mapping[str, str],
         body: bytes,
+        *,
         deadline_s: float,
         is_over: Callable[[bytes], bool] | None,
     ) -> WireResponse:
