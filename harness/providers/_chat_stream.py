@@ -42,6 +42,10 @@ class _Fold:
             raise failure
         self.root.update({key: value for key in _ROOT if (value := event.get(key)) is not None and value != ""})
         sent = event.get("choices")
+        # one vendor tells its usage beside the deltas, another in a corner of its own
+        elsewhere = [as_object(one) for one in (event.get("x_groq"), *(sent if isinstance(sent, list) else []))]
+        if event.get("usage") is None:
+            self.root.update({"usage": usage for one in elsewhere if (usage := as_object(one.get("usage")))})
         pieces = []
         for place, one in enumerate(sent if isinstance(sent, list) else []):
             choice = as_object(one)
