@@ -33,7 +33,7 @@ test-all: venv ## the slow suites: fresh clone, wheel, identity of receipts, the
 bench: venv bench-peer ## speed and memory, as ratios inside one run
 	$(BIN)/python tests/bench/planes.py --require 10
 	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
-	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 2.5 --require-memory 20
+	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 6 --require-memory 20
 
 bench-peer: export PROGRAM = $(PEERS)
 bench-peer: venv

@@ -11,7 +11,7 @@ from harness.errors import CatalogError
 __all__ = ["FOLDERS", "module", "names", "shared"]
 
 #: The plural folders.
-FOLDERS = ("actors", "controlplanes", "executors", "providers", "reporters")
+FOLDERS = ("actors", "controlplanes", "executors", "pools", "providers", "reporters")
 
 #: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
 _imported: dict[tuple[str, str], ModuleType] = {}

@@ -18,6 +18,7 @@
     │   └── StoreError                    a run folder that cannot be written or read
     │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
     ├── NothingSelectedError              exit 5
+    ├── WorkerCrashError                  exit 70, a bug of ours in another process; where, without any value
     ├── RedactionError                    exit 70, a text that must not be written was about to be
     └── EpisodeError                      ends one episode with an outcome; never ends a run
         ├── ProviderError                 failed/model_error (or a judged ending, by category)
@@ -73,6 +74,7 @@ __all__ = [
     "StorageError",
     "StoreError",
     "UsageError",
+    "WorkerCrashError",
 ]
 
 ProviderCategory = Literal[
@@ -206,6 +208,14 @@ class NothingSelectedError(HarnessError):
     """The selection is empty."""
 
     exit_code = 5
+
+
+class WorkerCrashError(HarnessError):
+    """An episode met a bug of ours in a process of its own: its kind and its frames, without any value or message."""
+
+    def __init__(self, kind: str, frames: tuple[str, ...]) -> None:
+        self.kind, self.frames = kind, frames
+        super().__init__(kind)
 
 
 class RedactionError(HarnessError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,8 @@ from harness.schema.metric import CostReading
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, ProcessCommand
 from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.rehearsal import Visit
-from harness.schema.run import RunView
+from harness.schema.run import EpisodeJob, EpisodeResult, RunView
+from harness.schema.spending import Entry
 
 __all__ = [
     "Actor",
@@ -25,6 +27,7 @@ __all__ = [
     "Executor",
     "Meter",
     "OperationPlane",
+    "Pool",
     "Provider",
     "Quota",
     "Reporter",
@@ -221,6 +224,9 @@ class Quota(Protocol):
     def admits(self) -> bool:
         """Whether the episode may begin."""
 
+    def before(self, attempt: str) -> Entry | None:
+        """What the host's account says of an attempt that an earlier driver made; None where it knows of none."""
+
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""
 
@@ -248,6 +254,19 @@ class Witness(Protocol):
 
     def closed(self) -> tuple[Drift, ...]:
         """The episode is over."""
+
+
+class Pool(Protocol):
+    """Where the episodes of a run are played, several at a time."""
+
+    def submit(self, place: int, job: EpisodeJob, pause_s: float) -> Future[EpisodeResult | None]:
+        """Play a job, which has that place in the plan, after a pause in seconds; None where it was ended in that."""
+
+    def cancel(self) -> None:
+        """End what runs; idempotent."""
+
+    def close(self) -> None:
+        """Wait for what runs, and release what was opened; idempotent."""
 
 
 class Reporter(Protocol):

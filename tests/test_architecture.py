@@ -28,14 +28,14 @@ LAYERS = (
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
         *("history", "observation"),
     ),
-    ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters"),
+    ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters", "pools"),
     ("suite",),
     ("catalog",),
     ("wiring",),
     ("cli", "pytest_plugin"),
 )
 #: Folders of interchangeable entries: nobody else imports them by name.
-PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters"}
+PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters", "pools"}
 #: What ``catalog`` may know, though it lies above the rest.
 NARROW = {"catalog": {"errors"}, "": {"errors", "schema"}}
 
@@ -52,7 +52,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "http.client": (),
     "subprocess": _PROCESSES,
     "pty": _PROCESSES,
-    "multiprocessing": _PROCESSES,
+    "multiprocessing": (*_PROCESSES, "pools/processes.py"),
     **{f"os.{name}": _PROCESSES for name in ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp")},
     **{f"os.{name}": _PROCESSES for name in ("execv", "execve", "execvp", "execvpe", "spawnv", "spawnve")},
     "tempfile": ("workspace/",),
@@ -67,6 +67,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 #: Where everything may be caught, and why. A handler that ends by raising again needs no place here.
 CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
+    "pools/processes.py": "carried from an episode's process to the one that began it",
     "suite/runner.py": "one episode's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
     "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from harness.actors._key import SecretKey
+from harness.config import is_loopback
 from harness.errors import UsageError
 from harness.ports import Provider, TurnContext, WireResponse
 from harness.schema.actor import ActorIdentity, ActorSpec
@@ -60,7 +59,7 @@ class LiveActor:
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
         self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
         self._base_url = base_url.rstrip("/")
-        self._rehearses = _is_loopback(base_url)
+        self._rehearses = is_loopback(base_url)
 
     @property
     def identity(self) -> ActorIdentity:
@@ -86,14 +85,3 @@ class LiveActor:
 
     def close(self) -> None:
         """Nothing to release: the connection is the caller's."""
-
-
-def _is_loopback(url: str) -> bool:
-    """Whether only this machine can answer: a rehearsal is told which visit this is, nobody else ever."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from harness.cli.output import note
-from harness.errors import OpeningRefusedError, UsageError
-from harness.receipt import read_run
+from harness.errors import UsageError
 from harness.schema.run import RunView
 
-__all__ = ["answer_option", "give_answers", "tell_waiting"]
+__all__ = ["answer_option", "parse_answers", "tell_waiting"]
 
 answer_option = click.option(
     "--answer",
@@ -24,25 +23,9 @@ answer_option = click.option(
 )
 
 
-def give_answers(run: Path | None, answers: Sequence[str]) -> None:
-    """Put each answer into the episode that waits for it. Raises UsageError, and StoreError for what is no run."""
-    from harness.wiring.waiting import answer_episode  # noqa: PLC0415  (it takes the loop, which no help waits for)
-
-    if not answers:
-        return
-    if run is None:
-        raise UsageError("--answer goes beside --resume RUN: it answers an episode of a run that waits")
-    given = [_parsed(answer) for answer in answers]
-    receipts = read_run(run).receipts
-    for number, text in given:
-        if not 1 <= number <= len(receipts):
-            raise UsageError(f"--answer {number}: {run} has {len(receipts)} episodes")
-        try:
-            answer_episode(run, receipts[number - 1].key, text)
-        except ValueError as error:
-            raise UsageError(f"--answer {number}: {error}") from None
-        except OpeningRefusedError as error:
-            raise UsageError(f"--answer {number}: the episode takes no answer: {error}") from None
+def parse_answers(answers: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    """Numbers of episodes, each with what it is told. Raises UsageError."""
+    return tuple(_parsed(answer) for answer in answers)
 
 
 def tell_waiting(view: RunView, folder: Path) -> None:

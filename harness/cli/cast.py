@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from harness import wiring
+from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import note
-from harness.errors import CatalogError, InputError, NothingSelectedError, RecordingError
+from harness.errors import CatalogError, InputError, NothingSelectedError, RecordingError, UsageError
 from harness.schema.actor import ActorSpec
+from harness.schema.counting import of_all, worded
 from harness.schema.scenario import LoadedScenario
+from harness.wiring.places import recorded_file
 
-__all__ = ["Cast", "cast", "uncovered_line"]
+__all__ = ["Cast", "cast", "recorded_files", "uncovered_line"]
 
 _RECORDED = "recorded"
 
@@ -65,27 +68,60 @@ def cast(
     actors: Sequence[str],
     sets: Sequence[str],
     *,
-    everything: bool,
+    selection: Sequence[str] = (),
 ) -> Cast:
-    """The actors that texts name, for each scenario; ``everything``: no scenario was left out.
+    """The actors that texts name, for each of the scenarios that ``selection`` chose (empty: all there are).
 
-    Raises CatalogError for a recording that no chosen scenario has, and what ``wiring.actor_specs`` raises.
+    A recording that is named by its file plays the scenario that it holds, and no other. Raises UsageError for a file
+    that holds none of them, and for a scenario of the selection that is named and that no such file holds,
+    CatalogError for a recording that no chosen scenario has, and what ``wiring.actor_specs`` raises.
     """
     made = Cast(len(chosen), {one.scenario.id: [] for one in chosen})
+    files = recorded_files(settings, actors)
+    _refuse_others(chosen, selection, files)
     for text in actors:
-        if text.partition(":")[0] == _RECORDED:
+        if text in files:
+            holders = [one for one in chosen if one.scenario.id == files[text]]
+            if not holders:
+                raise UsageError(f"{text} holds {files[text]}, which is not among the chosen scenarios")
+            _add_recorded(settings, made, holders, text, sets)
+        elif text.partition(":")[0] == _RECORDED:
             _add_recorded(settings, made, chosen, text, sets)
         else:
             for one in chosen:
                 made.actors[one.scenario.id] += wiring.actor_specs(settings, text, one, sets)
     if _RECORDED in actors:
-        made.strays = wiring.strays(settings, chosen, everything=everything)
+        made.strays = wiring.strays(settings, chosen, everything=not selection)
     return made
+
+
+def recorded_files(settings: wiring.Settings, actors: Sequence[str]) -> dict[str, str]:
+    """The scenario that each recording holds which is named by its file, by the text that names it.
+
+    Raises RecordingError for one that cannot be read.
+    """
+    found: dict[str, str] = {}
+    for text in actors:
+        head, _, name = text.partition(":")
+        file = recorded_file(settings, name) if head == _RECORDED else None
+        if file is not None:
+            found[text] = recording.header_of(file).scenario
+    return found
 
 
 def uncovered_line(names: Sequence[str], total: int) -> str:
     """How many scenarios have no recording, and which."""
-    return f"{len(names)} of {total} scenarios {'has' if len(names) == 1 else 'have'} no recording: {', '.join(names)}"
+    have = worded(len(names), "has", "have")
+    return f"{of_all(len(names), total, 'scenario')} {have} no recording: {', '.join(names)}"
+
+
+def _refuse_others(chosen: Sequence[LoadedScenario], selection: Sequence[str], files: Mapping[str, str]) -> None:
+    named = {Path(pattern).resolve() if pattern.endswith(".toml") else pattern for pattern in selection}
+    for one in chosen if files else ():
+        is_named = one.scenario.id in named or Path(one.path).resolve() in named
+        if is_named and one.scenario.id not in files.values():
+            held = ", ".join(f"{text} holds {scenario}" for text, scenario in files.items())
+            raise UsageError(f"{one.scenario.id} is not what is recorded: {held}; leave out what is named besides")
 
 
 def _add_recorded(

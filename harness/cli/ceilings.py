@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -12,19 +12,22 @@ from typing import Final
 
 import click
 
+from harness import meter
 from harness.clock import SystemClock
 from harness.errors import MissingKeyError, UsageError
 from harness.meter import Bound, Ceiling
 from harness.receipt import SpendingFile
 from harness.schema.actor import ActorSpec
+from harness.schema.run import EpisodeJob
 from harness.wiring import Settings
 
-__all__ = ["Ceilings", "agreed", "amount", "duration", "opened", "told"]
+__all__ = ["Ceilings", "agreed", "amount", "duration", "in_memory", "opened", "refuse_too_small", "told"]
 
 _MICRO: Final = Decimal(1_000_000)
 _MOST_USD: Final = Decimal(1_000_000)
 _DURATION: Final = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s?)?")
 _SECONDS: Final = (3600, 60, 1)
+_PLACE: Final = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +98,96 @@ def _boundable(actor: ActorSpec) -> None:
 def opened(folder: Path, ceilings: Ceilings) -> Iterator[Ceiling]:
     """The ceiling of the run in ``folder``, what it spent before counted. Raises UsageError and StoreError."""
     clock, file = SystemClock(), SpendingFile(folder)
-    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * _MICRO
-    ends = None if ceilings.time_s is None else clock.monotonic() + ceilings.time_s
-    ceiling = Ceiling(Bound(cost, ends), clock.monotonic, keep=file.keep, before=file.before)
-    if cost is not None and ceiling.unbounded:
-        raise UsageError(
-            f"--max-cost: of {ceiling.unbounded} model calls that this run made before nobody knows the cost; "
-            "agree with --yes-spend to no bound"
-        )
+    ceiling = Ceiling(_bound(ceilings, clock.monotonic()), clock.monotonic, keep=file.keep, before=file.before)
+    if ceilings.cost_usd is not None:
+        _refuse_unbounded(ceiling)
     try:
         yield ceiling
     finally:
         file.close()
 
 
+def in_memory(ceilings: Ceilings) -> Ceiling:
+    """The ceiling of a command that nobody goes on with."""
+    monotonic = SystemClock().monotonic
+    return Ceiling(_bound(ceilings, monotonic()), monotonic)
+
+
+def _bound(ceilings: Ceilings, now: float) -> Bound:
+    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * _MICRO
+    return Bound(cost, None if ceilings.time_s is None else now + ceilings.time_s)
+
+
 def told(ceiling: Ceiling, ceilings: Ceilings) -> str | None:
-    """Which ceiling was reached, None where none was."""
+    """Which ceiling was reached, and what there was no room for; None where none was."""
+    refused = ceiling.refused
     if ceiling.reached == "cost":
-        spent = (ceiling.committed / _MICRO).normalize()
-        return f"--max-cost is reached: of ${ceilings.cost_usd} at most ${spent:f} is spent"
+        spent = f"--max-cost is reached: of ${ceilings.cost_usd} at most {_usd(ceiling.committed)} is spent"
+        if refused is None or refused.most is None:
+            return spent
+        return f"{spent}, and the next call may cost {_usd(refused.most)}; a higher bound goes on"
+    if ceiling.reached == "time" and refused is not None:
+        return f"--max-time is over: too little was left for a call, which may take {refused.seconds:.0f} s"
     return "--max-time is over" if ceiling.reached == "time" else None
+
+
+def refuse_too_small(jobs: Sequence[EpisodeJob], ceilings: Ceilings, run: Path | None) -> None:
+    """Raise UsageError where a bound has no room for one call of each live actor, so that little or nothing would play.
+
+    ``run`` is the folder of a run that is gone on with: what it spent counts. Raises StoreError where that cannot be
+    read. A call's deadline is not shortened to what is left: cut off it would be paid for, and its outcome unknown.
+    """
+    live = [job for job in jobs if job.actor.identity.kind == "live"]
+    longest = max(live, key=_call_s, default=None)
+    if ceilings.time_s is not None and longest is not None and ceilings.time_s <= _call_s(longest):
+        raise UsageError(
+            f"--max-time {ceilings.time_s:g}s: one call of {_named(longest)} may take {_call_s(longest):g} s "
+            f"(model_call_s), and none is begun that could end later; give more than {_call_s(longest):g}s"
+        )
+    if ceilings.cost_usd is None or not live:
+        return
+    before = () if run is None else SpendingFile(run).before
+    _refuse_unbounded(Ceiling(Bound(), SystemClock().monotonic, before=before))
+    settled = {entry.attempt for entry in before if entry.event == "settled"}
+    # what was reserved and not settled may be given back
+    certain = [entry for entry in before if entry.attempt in settled]
+    spent = Ceiling(Bound(), SystemClock().monotonic, before=certain).committed
+    dearest = max(live, key=_least_bound)
+    need, left = _least_bound(dearest), max(ceilings.cost_usd * _MICRO - spent, Decimal(0))
+    if left < need:
+        why = f", for {_usd(spent)} is spent" if spent else ""
+        raise UsageError(
+            f"--max-cost {ceilings.cost_usd}: one call of {_named(dearest)} may cost {_usd(need)} or more, and "
+            f"{_usd(left)} is left{why}; give at least {_usd(need + spent)[1:]}, or lower max_output_tokens"
+        )
+
+
+def _refuse_unbounded(ceiling: Ceiling) -> None:
+    if ceiling.unbounded:
+        raise UsageError(
+            f"--max-cost: of {ceiling.unbounded} model calls that this run made before nobody knows the cost; "
+            "agree with --yes-spend to no bound"
+        )
+
+
+def _named(job: EpisodeJob) -> str:
+    return f"{job.actor.identity.ref!r} in {job.loaded.scenario.id}"
+
+
+def _call_s(job: EpisodeJob) -> float:
+    limits = job.loaded.scenario.limits
+    return min(limits.model_call_s, limits.deadline_s)
+
+
+def _least_bound(job: EpisodeJob) -> Decimal:
+    """What is set aside for the first call at least: its answer, and of its prompt what is no place for a value."""
+    actor, prompt = job.actor, job.loaded.scenario.prompt
+    settings = actor.identity.settings
+    if actor.price is None or settings is None or settings.max_output_tokens is None:
+        return Decimal(0)  # it is refused by what cannot be bounded
+    told = sum(len(_PLACE.sub("", text)) for text in (prompt.system or "", prompt.user))
+    return meter.most(actor.price, input_tokens=told, output_tokens=settings.max_output_tokens)
+
+
+def _usd(micro: Decimal) -> str:
+    return f"${(micro / _MICRO).normalize():f}"

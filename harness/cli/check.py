@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import click
 
 from harness import wiring
-from harness.cli.check_recordings import check_recordings, counted
+from harness.cli.check_recordings import check_recordings
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.options import executor_option, format_option
 from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose_all
-from harness.errors import InputError
+from harness.errors import InputError, PlaneMissingError
 from harness.schema.actor import ActorSpec
 from harness.schema.base import JsonValue
 from harness.schema.check import CheckReport, Coverage
+from harness.schema.counting import counted, worded
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
@@ -52,7 +54,8 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
     checked, and the exit code is 4.
     """
     settings = wiring.settings()
-    chosen, planes, broken = _usable(settings, selection)
+    chosen, planes, unusable = _usable(settings, selection)
+    broken = (*unusable.files, *unusable.planes.values())
     for error in broken:
         note(f"harness: {error}")
     if not chosen:
@@ -76,7 +79,7 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
             advance=advance,
         )
     if form == "text":
-        say(f"{_fine(reports, len(broken))}; {replayed.counts}")
+        say(f"{_fine(reports, unusable)}; {replayed.counts}")
     if form == "json":
         recordings: list[JsonValue] = [report.model_dump(mode="json") for report in replayed.reports]
         scenarios: list[JsonValue] = [report.model_dump(mode="json") for report in reports]
@@ -91,8 +94,8 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
         }
         say_json({**document, **more}, indent=2)
     failed = ExitCode.FAILED if any(report.findings for report in reports) else ExitCode.PASSED
-    unusable = ExitCode.BAD_INPUT if broken else ExitCode.PASSED
-    return gravest((failed, replayed.exit_code, unusable))
+    unread = ExitCode.BAD_INPUT if broken else ExitCode.PASSED
+    return gravest((failed, replayed.exit_code, unread))
 
 
 def _episodes(settings: wiring.Settings, chosen: Sequence[LoadedScenario]) -> int:
@@ -102,17 +105,29 @@ def _episodes(settings: wiring.Settings, chosen: Sequence[LoadedScenario]) -> in
     return played + sum(len(wiring.recorded_paths(settings, one)) for one in chosen)
 
 
-def _fine(reports: Sequence[CheckReport], broken: int) -> str:
-    """How many scenarios are fine, and of how many."""
+def _fine(reports: Sequence[CheckReport], unusable: _Unusable) -> str:
+    """How many scenarios are fine, and of how many; how many files are not checked, and what would change that."""
     fine, total = sum(not report.findings for report in reports), len(reports)
     share = counted(total, "scenario") if fine == total else f"{fine} of {counted(total, 'scenario')}"
-    unread = f", {broken} more cannot be used" if broken else ""
-    return f"{share} {'is' if total == 1 else 'are'} fine{unread}"
+    unread = f", {unusable.count} more cannot be used" if unusable.count else ""
+    missing = [error.plane for error in unusable.planes.values() if isinstance(error, PlaneMissingError)]
+    if missing:
+        unread += f" (type: {'; '.join(f'harness plane install {plane}' for plane in missing)})"
+    return f"{share} {worded(total, 'is', 'are')} fine{unread}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """What is not checked: ``files`` that cannot be read, and ``count`` with those whose control plane is not there."""
+
+    files: tuple[InputError, ...]
+    planes: dict[str, InputError]
+    count: int
 
 
 def _usable(
     settings: wiring.Settings, selection: Sequence[str]
-) -> tuple[tuple[LoadedScenario, ...], dict[str, PlaneIdentity], tuple[InputError, ...]]:
+) -> tuple[tuple[LoadedScenario, ...], dict[str, PlaneIdentity], _Unusable]:
     """The scenarios that can be checked here, their control planes, and why the others cannot."""
     chosen, unread = choose_all(settings, selection)
     planes: dict[str, PlaneIdentity] = {}
@@ -122,7 +137,8 @@ def _usable(
             planes[plane] = wiring.plane_identity(settings, plane)
         except InputError as error:
             missing[plane] = error
-    return tuple(one for one in chosen if one.scenario.plane in planes), planes, (*unread, *missing.values())
+    usable = tuple(one for one in chosen if one.scenario.plane in planes)
+    return usable, planes, _Unusable(unread, missing, len(unread) + len(chosen) - len(usable))
 
 
 def _tracer(
@@ -145,11 +161,11 @@ def _text(report: CheckReport) -> str:
     red = "all red" if report.red == report.mutations else f"{report.red} red"
     counts = ", ".join(
         (
-            f"{report.scripts} scripts",
+            counted(report.scripts, "script"),
             f"kinds {_of(report.kinds)}",
             f"facts {_of(report.facts)}",
             f"codes {_of(report.codes)}",
-            f"{report.mutations} mutations, {red}" if report.mutations else "no mutation",
+            f"{counted(report.mutations, 'mutation')}, {red}" if report.mutations else "no mutation",
         )
     )
     lines = [f"{'fine' if not report.findings else 'NOT FINE'}  {report.scenario}  {counts}"]

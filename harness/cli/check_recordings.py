@@ -13,12 +13,13 @@ from harness.cli.progress import Progressing
 from harness.errors import InputError
 from harness.schema.actor import ActorSpec
 from harness.schema.check import RecordingReport
+from harness.schema.counting import counted, of_all, worded
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
 from harness.suite import refuse_twins
 
-__all__ = ["Replayed", "check_recordings", "counted"]
+__all__ = ["Replayed", "check_recordings"]
 
 #: Survivors that are told one by one; the count is told anyway.
 _TOLD = 10
@@ -45,10 +46,10 @@ class Replayed:
         blind = sum(bool(report.survivors) and not report.drifts for report in self.reports)
         sorts = [(stale, "stale"), (len(self.broken), "unreadable"), (blind, "blind to mutations")]
         found = [(number, word) for number, word in sorts if number]
-        told = [f"{counted(total, 'recording')} fit{'s' if total == 1 else ''}" if total else "no recording"]
+        told = [f"{counted(total, 'recording')} {worded(total, 'fits', 'fit')}" if total else "no recording"]
         if found:
             (first, word), *rest = found
-            share = f"{first} of {counted(total, 'recording')} {'is' if first == 1 else 'are'} {word}"
+            share = f"{of_all(first, total, 'recording')} {worded(first, 'is', 'are')} {word}"
             told = [share, *(f"{number} {word}" for number, word in rest)]
         if self.strays:
             told.append(counted(len(self.strays), "stray"))
@@ -115,17 +116,12 @@ def check_recordings(
         if mutate and form == "text":
             total = sum(report.mutations for report in reports)
             missed = sum(len(report.survivors) for report in reports)
-            say(f"{total} mutations of {counted(len(reports), 'recording')}, {total - missed} noticed")
+            say(f"{counted(total, 'mutation')} of {counted(len(reports), 'recording')}, {total - missed} noticed")
     return Replayed(tuple(reports), found.paths, tuple(broken), tuple(uncovered))
 
 
 #: More names than these fit on no line; ``--format json`` has them all.
 _NAMED: Final = 2
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 recording``, ``2 recordings``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _tell(report: RecordingReport, *, mutate: bool, form: str) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from harness.cli.exit_codes import BY_VERDICT, ExitCode
 from harness.cli.output import note
-from harness.schema.run import RunView
+from harness.receipt import last_attempts, provider_failure
+from harness.schema.counting import counted, of_all, worded
+from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["of_receipts", "of_suite"]
+__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out"]
 
 
 def of_receipts(view: RunView, total: int) -> set[ExitCode]:
@@ -18,7 +20,11 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
     tolerate_stale = view.manifest.stale == "warn"
     different = sum(entry.shadow_differences for entry in view.log)
     if different:
-        note(f"harness: {different} warm calls of the control plane differ from cold ones; use --executor cold")
+        differ = worded(different, "differs", "differ")
+        note(
+            f"harness: {counted(different, 'warm call')} of the control plane {differ} from a cold one; "
+            "use --executor cold"
+        )
     stale = [receipt for receipt in view.receipts if is_stale(receipt)]
     codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
     if different:
@@ -26,8 +32,38 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
     if stale and not tolerate_stale:
         codes.add(ExitCode.DRIFT)
     elif stale:
-        note(f"harness: {len(stale)} of {total} recordings no longer fit; they prove nothing until recorded anew")
+        prove = worded(len(stale), "fits; it proves", "fit; they prove")
+        note(f"harness: {of_all(len(stale), total, 'recording')} no longer {prove} nothing until recorded anew")
+    _tell_unusable(view)
     return codes
+
+
+def _tell_unusable(view: RunView) -> None:
+    """One line for each actor whose requests its provider cannot use, for going on alone never changes that."""
+    last = {receipt.key for receipt in last_attempts(view.receipts)}
+    found: dict[str, list[str]] = {}
+    for receipt, log in zip(view.receipts, view.log, strict=True):
+        if receipt.key in last and provider_failure(EpisodeResult(receipt=receipt, log=log)) == "unusable":
+            found.setdefault(receipt.actor.ref, []).append(log.attempts[-1].error or "")
+    for actor, errors in found.items():
+        note(
+            f"harness: {counted(len(errors), 'episode')} of {actor} not judged: the provider cannot use the request "
+            f"({', '.join(sorted(set(errors)))}); --resume does not send it again: correct the model's name, its "
+            "settings or the scenario, then go on with what is corrected, or begin a new run"
+        )
+
+
+def tell_left_out(view: RunView) -> None:
+    """What of a run could not be read, and only adds to it."""
+    for remark in view.remarks:
+        note(f"harness: {remark}")
+
+
+def tell_beside(view: RunView) -> None:
+    """What went wrong beside episodes, and changed nothing in them."""
+    for number, (receipt, log) in enumerate(zip(view.receipts, view.log, strict=True), start=1):
+        for remark in log.remarks:
+            note(f"harness: episode {number} ({receipt.scenario}): {remark}")
 
 
 def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:
@@ -43,11 +79,14 @@ def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: 
     for provider, left_out in end.left_alone.items():
         note(
             f"harness: {provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
-            f"{total} were not begun, without a call; put that right, and {go_on}"
+            f"{total} {worded(left_out, 'was', 'were')} not begun, without a call; put that right, and {go_on}"
         )
         codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
         why = reached or "interrupted"
-        note(f"harness: {why}; {kept} of {total} episodes are finished and kept in {folder}; {go_on}")
+        note(
+            f"harness: {why}; {of_all(kept, total, 'episode')} {worded(kept, 'is', 'are')} finished and kept in "
+            f"{folder}; {go_on}"
+        )
         codes.add(ExitCode.INTERRUPTED if reached is None else ExitCode.NOT_JUDGED)
     return codes

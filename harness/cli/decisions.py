@@ -9,11 +9,10 @@ from typing import get_args
 import click
 
 from harness.documents import DocumentError, read_file
-from harness.errors import DecisionRefusedError, UsageError
-from harness.receipt import read_run
+from harness.errors import UsageError
 from harness.schema.record import Decision
 
-__all__ = ["decide_option", "take_decisions"]
+__all__ = ["decide_option", "parse_decisions"]
 
 _LARGEST_BYTES = 16 * 1024 * 1024
 _WORDS: dict[str, Decision] = {name: name for name in get_args(Decision)}
@@ -29,24 +28,13 @@ decide_option = click.option(
 )
 
 
-def take_decisions(run: Path | None, decisions: Sequence[str]) -> None:
-    """Record each decision with its episode. Raises UsageError, and StoreError for what is no run."""
-    from harness.wiring.waiting import decide_episode  # noqa: PLC0415  (it takes the loop, which no help waits for)
+def parse_decisions(decisions: Sequence[str]) -> tuple[tuple[int, Decision, bytes | None], ...]:
+    """Numbers of episodes, each with a decision, and with what the control plane printed where a file tells it.
 
-    if not decisions:
-        return
-    if run is None:
-        raise UsageError("--decide goes beside --resume RUN: it decides about an episode of a run that waits")
+    Raises UsageError, also for a file that cannot be read.
+    """
     given = [_parsed(decision) for decision in decisions]
-    receipts = read_run(run).receipts
-    for number, word, file in given:
-        if not 1 <= number <= len(receipts):
-            raise UsageError(f"--decide {number}: {run} has {len(receipts)} episodes")
-        printed = None if file is None else _printed(number, file)
-        try:
-            decide_episode(run, receipts[number - 1].key, word, printed)
-        except DecisionRefusedError as error:
-            raise UsageError(f"--decide {number}: {error}") from None
+    return tuple((number, word, None if file is None else _printed(number, file)) for number, word, file in given)
 
 
 def _parsed(text: str) -> tuple[int, Decision, Path | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness import recording, wiring
 from harness.errors import RecordingError
+from harness.schema.counting import worded
 from harness.schema.run import EpisodeJob
 from harness.suite import is_stale
 
@@ -51,7 +52,7 @@ def counted(settings: wiring.Settings, folder: Path, found: Due) -> str:
     exist, missing = len(found.fitting), len(found.missing)
     told = [f"{exist} of {_actors(found)} exist"]
     if exist:
-        told = [f"{exist} of {_actors(found)} {'exists and still fits' if exist == 1 else 'exist and still fit'}"]
+        told = [f"{exist} of {_actors(found)} {worded(exist, 'exists and still fits', 'exist and still fit')}"]
     if missing and exist:
         names = ", ".join(dict.fromkeys(job.loaded.scenario.id for job in found.missing))
         told.append(f"not yet recorded: {names}")

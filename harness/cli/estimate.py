@@ -9,6 +9,7 @@ from typing import Final
 
 from harness import meter
 from harness.schema.base import Frozen
+from harness.schema.counting import counted
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import Scenario
 
@@ -39,13 +40,14 @@ class Estimate(Frozen):
     @property
     def text(self) -> str:
         """In one line."""
-        counted = f"{self.episodes} episode{'' if self.episodes == 1 else 's'}"
+        episodes = counted(self.episodes, "episode")
         if not self.calls:
-            return f"{counted}; no calls of live models"
-        calls = f"at most {self.calls} calls of live models, {self.least_tokens} to {self.most_tokens} tokens"
+            return f"{episodes}; no calls of live models"
+        tokens = f"{self.least_tokens} to {counted(self.most_tokens, 'token')}"
+        calls = f"at most {counted(self.calls, 'call')} of live models, {tokens}"
         known = self.least_usd is not None and self.most_usd is not None
         price = f"${self.least_usd:f} to ${self.most_usd:f}" if known else "price unknown"
-        return f"{counted}; {calls}, {price}"
+        return f"{episodes}; {calls}, {price}"
 
 
 def estimate(jobs: Iterable[EpisodeJob]) -> Estimate:

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
 from harness.ports import Clock, Reporter
+from harness.schema.base import JsonValue
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -24,7 +25,7 @@ from harness.schema.run import (
 )
 from harness.schema.scenario import LoadedScenario
 
-__all__ = ["chosen_reporters", "keep_to_owner", "planned", "starting_manifest", "summary", "timestamp"]
+__all__ = ["as_json", "chosen_reporters", "keep_to_owner", "planned", "starting_manifest", "summary", "timestamp"]
 
 
 def timestamp(clock: Clock) -> str:
@@ -102,6 +103,13 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     terminal = catalog.module("reporters", "terminal")
     text: str = terminal.summary(view, width=width, color=color, folder=str(folder), written=written)
     return text
+
+
+def as_json(view: RunView) -> JsonValue:
+    """What ``--format json`` prints of a run."""
+    receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
+    cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
+    return {"receipts": receipts, "verdicts": dict(view.manifest.verdicts), "cost": cost}
 
 
 def _prices(jobs: Sequence[EpisodeJob]) -> tuple[ActorPrice, ...]:

@@ -12,6 +12,7 @@ from harness.cli.lazy import LazyGroup
 from harness.cli.output import say
 from harness.errors import StoreError
 from harness.receipt import read_run, sole
+from harness.schema.counting import counted
 from harness.workspace import remove_tree
 
 __all__ = ["history", "purge"]
@@ -23,27 +24,45 @@ __all__ = ["history", "purge"]
 )
 @click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
 def purge(runs: tuple[Path, ...]) -> ExitCode:
-    """Remove the private texts of unfinished episodes; what is finished stays, and they cannot be gone on with."""
+    """Remove the private texts of unfinished episodes; what is finished stays, and they cannot be gone on with.
+
+    What was recorded of them goes too, and files that were half written when a run was killed.
+    """
     for run in runs:
         read_run(run)
         held = sole(run)  # whoever plays there needs them
         try:
             count = _emptied(run / "episodes")
+            _remove_halves(run)
         finally:
             os.close(held)
-        say(f"{run}: {count} unfinished episode{'' if count == 1 else 's'} removed")
+        say(f"{run}: {counted(count, 'unfinished episode')} removed")
     return ExitCode.PASSED
 
 
 def _emptied(place: Path) -> int:
     """How many unfinished episodes were removed."""
+    if place.is_symlink() or (place.exists() and not place.is_dir()):
+        raise StoreError(f"{place}: is no folder; look what it is, and remove it")
     try:
-        count = sum(1 for path in place.iterdir()) if place.is_dir() and not place.is_symlink() else 0
-        if count:
-            remove_tree(place)
+        count = sum(1 for path in place.iterdir()) if place.exists() else 0
+        remove_tree(place)
     except OSError as error:
         raise StoreError(f"{place}: cannot be removed: {error.strerror}") from error
     return count
+
+
+def _remove_halves(run: Path) -> None:
+    """Half recordings, and what was written beside a file to take its place."""
+    from harness import recording  # noqa: PLC0415  (no help waits for it)
+
+    recording.remove(recording.halves_below(run / "recordings"))
+    recording.prune(run / "recordings")
+    try:
+        for path in (*run.glob(".*.part"), *(run / "outputs").glob(".*.part")):
+            path.unlink()
+    except OSError as error:
+        raise StoreError(f"{run}: cannot be emptied: {error.strerror}") from error
 
 
 history = LazyGroup(

@@ -17,6 +17,7 @@ from harness.clock import SystemClock
 from harness.errors import IndexDamagedError, StoreError, UsageError
 from harness.history import outdated
 from harness.schema.base import JsonValue
+from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
 from harness.wiring import indexing
 
@@ -82,7 +83,7 @@ def rebuild(*, reports: Path | None) -> ExitCode:
     done = indexing.rebuild(place)
     for line in done.unreadable:
         note(f"harness: left out: {line}")
-    say(f"{place / indexing.INDEX}: {done.runs} run{'' if done.runs == 1 else 's'}")
+    say(f"{place / indexing.INDEX}: {counted(done.runs, 'run')}")
     return ExitCode.PASSED
 
 
@@ -116,7 +117,7 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
     finally:
         if not dry_run:
             indexing.index(place).forget(gone)
-    say(f"{len(gone)} run{'' if len(gone) == 1 else 's'} {'would go' if dry_run else 'removed'}")
+    say(f"{counted(len(gone), 'run')} {'would go' if dry_run else 'removed'}")
     return ExitCode.PASSED
 
 

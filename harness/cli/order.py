@@ -8,6 +8,7 @@ from typing import Literal
 
 from harness.cli.cast import Cast
 from harness.cli.ceilings import Ceilings
+from harness.cli.responses import Responses
 from harness.cli.resuming import Asked
 from harness.ports import Reporter
 from harness.schema.run import EpisodeOptions, Shard
@@ -21,7 +22,8 @@ class Order:
     """What ``harness run`` was told besides what to play. ``out`` None: ``reports/RUN-ID`` below the working folder.
 
     ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
-    bound all of its episodes together.
+    bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
+    ``replay_damaged`` lets what cannot be gone on with be played anew.
     """
 
     options: EpisodeOptions
@@ -37,3 +39,6 @@ class Order:
     care: Care = field(default_factory=Care)
     shard: Shard | None = None
     ceilings: Ceilings = field(default_factory=Ceilings)
+    pool: str = "threads"
+    responses: Responses = field(default_factory=Responses)
+    replay_damaged: bool = False

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from harness import wiring
 from harness.cli.answers import tell_waiting
-from harness.cli.conclusion import of_receipts, of_suite
+from harness.cli.ceilings import refuse_too_small
+from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
+from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
-from harness.cli.folder import starting_manifest, summary, timestamp
+from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
@@ -20,7 +22,6 @@ from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, last_attempts, read_run
 from harness.redaction import SecretGuard
-from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
 
@@ -35,7 +36,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
-    before = None if order.resume is None else resumed(order.resume, jobs, retries=order.care.retries)
+    before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(
@@ -50,22 +51,37 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
-    with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
-        with _finished(store, clock):
-            if before is None and order.asked is not None:
-                keep(store, order.asked)
-            end, reached = play_remaining(settings, left, order, store, guard)
-        view = read_run(folder)
-        for reporter in order.reporters:
-            store.write_report(reporter.filename, reporter.render(view))
+    with order.responses.held(order.resume) as held:
+        held.refuse_left_out({job.key for _, job in left})
+        refuse_too_small([job for _, job in left], order.ceilings, order.resume)
+        if before is not None:
+            before.tell()
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
+            with _finished(store, clock):
+                if before is not None:
+                    before.keep_damaged()
+                if before is None and order.asked is not None:
+                    keep(store, order.asked)
+                earlier = () if before is None else before.left.before
+                end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
+            view = read_run(folder)
+            for reporter in order.reporters:
+                store.write_report(reporter.filename, reporter.render(view))
+    tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(view, folder)
+    tell_damaged(view, folder)
+    tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, reached, done, len(jobs), folder)})
+
+
+def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
+    return resumed(folder, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
 
 
 def _begun(
@@ -124,5 +140,4 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
                 episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
     elif order.form == "json":
-        receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
-        say_json({"receipts": receipts, "verdicts": dict(view.manifest.verdicts)}, indent=2)
+        say_json(as_json(view), indent=2)

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.cli.output import harmless, note
 from harness.cli.standing import Standing, duration
+from harness.schema.counting import counted, of_all
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Progressing", "progress"]
@@ -147,12 +148,13 @@ def _lines(counting: _Counting, every_s: float) -> Iterator[Progressing]:
 
 
 def _line(standing: Standing, elapsed_s: float) -> str:
-    of = "" if standing.total is None else f" of {standing.total}"
+    total = standing.total
+    done = counted(standing.done, "episode") if total is None else of_all(standing.done, total, "episode")
     told = ", ".join(filter(None, (standing.counts, standing.spent)))
     left = standing.left_s(elapsed_s)
     return "".join(
         (
-            f"{standing.done}{of} episodes finished after {elapsed_s:.0f} s",
+            f"{done} finished after {elapsed_s:.0f} s",
             f": {told}" if told else "",
             "" if left is None else f"; about {duration(left)} left",
         )

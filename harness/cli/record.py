@@ -8,16 +8,21 @@ from pathlib import Path
 import click
 
 from harness import catalog, recording, wiring
+from harness.cli.ceilings import Ceilings, agreed, in_memory, refuse_too_small, told
+from harness.cli.dry_run import print_plan
 from harness.cli.due import Due, counted, due, place_of
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
 from harness.cli.options import DEFAULT_EXECUTOR
 from harness.cli.output import note, say, say_json
 from harness.cli.paid import PaidLog
 from harness.cli.selection import choose
+from harness.cli.spending_options import Spending, spending_options
 from harness.errors import NothingSelectedError, UsageError
 from harness.schema.actor import Provenance
+from harness.schema.counting import of_all, worded
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.suite import plan
+from harness.wiring.rehearsed import refuse_unplayed
 
 __all__ = ["record"]
 
@@ -27,7 +32,8 @@ _EPILOG = """\b
 Examples:
   harness record loopx/selected-todo --actor openai/MODEL --yes-spend
   harness record --actor candidate --stale-only --yes-spend
-  harness record --actor candidate --replace --yes-spend
+  harness record --actor candidate --replace --max-cost 2.50 --max-time 1h
+  harness record --actor candidate --dry-run
 """
 
 
@@ -49,11 +55,13 @@ Examples:
     type=click.Choice(["live", "simulated"]),
     help="Whether a real model answers, or a simulation.  [default: live, simulated where a rehearsal server answers]",
 )
-@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money; there is no bound on the cost.")
+@spending_options
 @click.option(
     "--format", "form", type=click.Choice(["text", "jsonl"]), default="text", show_default=True, help="How it is told."
 )
+@click.pass_context
 def record(
+    context: click.Context,
     *,
     selection: tuple[str, ...],
     actors: tuple[str, ...],
@@ -62,7 +70,6 @@ def record(
     replace: bool,
     stale_only: bool,
     provenance: str | None,
-    yes_spend: bool,
     form: str,
 ) -> ExitCode:
     """Play scenarios (default: all) with live models and keep the exchanges below the folder of recordings.
@@ -75,8 +82,8 @@ def record(
     settings = wiring.settings()
     folder = settings.cwd / into
     jobs = _jobs(settings, selection, actors, sets)
-    if not yes_spend:
-        raise UsageError("live models cost money; agree with --yes-spend")
+    spending = Spending.of(context)
+    agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
     if stale_only:
         found = due(settings, folder, jobs)
         if not found.stale:
@@ -85,6 +92,11 @@ def record(
     elif not replace:
         _refuse_recorded(folder, jobs)
     wiring.refuse_ordinary_keys(settings, jobs)
+    if spending.dry_run:
+        print_plan(jobs, form)
+        return ExitCode.PASSED
+    refuse_too_small(jobs, spending.ceilings, None)
+    refuse_unplayed(settings, jobs)
     said: dict[str | None, Provenance] = {"simulated": "simulated", "live": "live"}
     kept = wiring.keeping(
         settings,
@@ -94,7 +106,7 @@ def record(
         replace=replace or stale_only,
         provenance=said.get(provenance),
     )
-    return _play(settings, jobs, kept, folder, form)
+    return _play(settings, jobs, kept, folder, form, ceilings=spending.ceilings)
 
 
 def _jobs(
@@ -143,20 +155,29 @@ def _nothing(settings: wiring.Settings, folder: Path, found: Due, form: str) -> 
 
 
 def _play(
-    settings: wiring.Settings, jobs: Sequence[EpisodeJob], kept: wiring.Keeping, folder: Path, form: str
+    settings: wiring.Settings,
+    jobs: Sequence[EpisodeJob],
+    kept: wiring.Keeping,
+    folder: Path,
+    form: str,
+    *,
+    ceilings: Ceilings,
 ) -> ExitCode:
     codes: set[ExitCode] = set()
-    recorded = 0
+    recorded = begun = 0
     before = {folder, *(path for path in folder.rglob("*"))} if folder.is_dir() else set()
     made = [place for place in folder.parents if not place.exists()]
-    log = PaidLog(settings, jobs, _OPTIONS)
+    log, ceiling = PaidLog(settings, jobs, _OPTIONS), in_memory(ceilings)
     try:
-        with log, wiring.Session(settings, kept) as session:
+        with log, wiring.Session(settings, kept, ceiling=ceiling) as session:
             for position, job in enumerate(jobs):
+                if not ceiling.is_open():
+                    break
                 path = place_of(folder, job)
                 if kept.replace:
                     _remove(recording.superfluous(recording.halves(path)))
                 result = session.run(job)
+                begun += result.receipt.outcome.reason != "quota_refused"
                 is_recorded = kept.stays(result.receipt.verdict)
                 if is_recorded and kept.replace:
                     _remove(recording.halves(path))
@@ -166,6 +187,14 @@ def _play(
                 _tell(result, path if is_recorded else None, form)
     finally:
         recording.prune(folder, before, made)
+    reached = told(ceiling, ceilings)
+    if reached is not None:
+        left = ", ".join(dict.fromkeys(job.loaded.scenario.id for job in jobs[begun:]))
+        note(
+            f"harness: {reached}; {of_all(recorded, len(jobs), 'episode')} {worded(recorded, 'is', 'are')} recorded; "
+            f"not played to the end: {left}"
+        )
+        codes.add(ExitCode.NOT_JUDGED)
     _conclude(recorded, len(jobs), log.folder, form)
     return gravest(codes)
 

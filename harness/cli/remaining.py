@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from harness import recording, wiring
+from harness import catalog, recording, wiring
 from harness.cli.ceilings import opened, told
 from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
 from harness.cli.progress import Progressing, progress
+from harness.cli.responses import Held
 from harness.errors import HarnessError
+from harness.ports import Pool
 from harness.receipt import RunStore, keep_late, keep_output, line
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -29,6 +32,7 @@ class _Results:
     left: Sequence[tuple[int, EpisodeJob]]
     store: RunStore
     session: wiring.Session
+    cancel: Callable[[], None]
     advance: Progressing
     line_by_line: bool
     printed: InOrder = field(default_factory=InOrder)
@@ -52,16 +56,24 @@ class _Results:
             if self.line_by_line:
                 self.printed.add(index, line(result.receipt), last=last)
         except HarnessError:
-            self.session.cancel()
+            self.cancel()
             raise
 
 
 def play_remaining(
-    settings: wiring.Settings, left: Sequence[tuple[int, EpisodeJob]], order: Order, store: RunStore, guard: SecretGuard
+    settings: wiring.Settings,
+    left: Sequence[tuple[int, EpisodeJob]],
+    order: Order,
+    store: RunStore,
+    guard: SecretGuard,
+    *,
+    held: Held,
+    before: Sequence[EpisodeResult] = (),
 ) -> tuple[SuiteEnd, str | None]:
     """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
 
-    Raises InputError and StoreError.
+    What was said to episodes that are ``held`` is recorded when nothing can be refused any more; ``before`` are
+    results of this run from before it was killed. Raises InputError and StoreError.
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
@@ -71,24 +83,61 @@ def play_remaining(
     late = partial(keep_late, store.folder)
     with (
         opened(store.folder, order.ceilings) as ceiling,
-        wiring.Session(settings, kept, store.folder / "episodes", outputs, late_row=late, ceiling=ceiling) as session,
-        stoppable(stop, session.cancel, session.shut_down),
+        wiring.Session(
+            *(settings, kept, store.folder / "episodes", outputs),
+            late_row=late,
+            ceiling=ceiling,
+            is_new=order.resume is None,
+        ) as session,
+        _processes(order, jobs, partial(wiring.Session, settings, None, None, outputs)) as pool,
+        stoppable(stop, _both(session.cancel, pool), _both(session.shut_down, pool)),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
     ):
-        results = _Results(left, store, session, advance, line_by_line)
+        held.record()
+        results = _Results(left, store, session, _both(session.cancel, pool), advance, line_by_line)
         try:
             end = run_suite(
                 jobs,
                 episode=session.run,
-                jobs_at_once=order.jobs_at_once,
+                # each process has its next episode at hand while the last one's result is kept
+                jobs_at_once=order.jobs_at_once * (1 if pool is None else 2),
                 done=results.done,
                 stop=stop,
                 care=order.care,
                 may_start=ceiling.is_open,
                 again=results.again,
+                pool=pool,
+                before=before,
             )
         finally:
             recording.prune(kept.folder)
     results.printed.rest()
     return end, None if stop.is_set() else told(ceiling, order.ceilings)
+
+
+@contextmanager
+def _processes(order: Order, jobs: Sequence[EpisodeJob], open_player: Callable[[], object]) -> Iterator[Pool | None]:
+    """The pool of processes where one was asked for; its players are sessions of their own."""
+    if order.pool != "processes":
+        yield None
+        return
+    pool: Pool = catalog.module("pools", "processes").build(jobs, order.jobs_at_once, open_player)
+    try:
+        yield pool
+    except BaseException:
+        pool.cancel()
+        raise
+    finally:
+        pool.close()
+
+
+def _both(end: Callable[[], None], pool: Pool | None) -> Callable[[], None]:
+    """End what this process runs, and what the pool does."""
+
+    def end_all() -> None:
+        end()
+        if pool is not None:
+            pool.cancel()
+
+    return end_all

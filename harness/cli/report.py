@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from harness import wiring
+from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
-from harness.cli.folder import chosen_reporters, keep_to_owner, summary
-from harness.cli.output import colored, say, width
+from harness.cli.folder import as_json, chosen_reporters, keep_to_owner, summary
+from harness.cli.options import format_option
+from harness.cli.output import colored, say, say_json, width
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
 from harness.receipt import read_run
@@ -31,7 +33,8 @@ Examples:
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the one report there; - for standard output."
 )
-def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path | None) -> ExitCode:
+@format_option("How the run is told; json holds its receipts and what it cost.", "text", "json")
+def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path | None, form: str) -> ExitCode:
     """Render reports from the receipts in the folder RUN, into it; prints the summary of the run.
 
     The exit code says only whether the reports were written; the verdicts are those of the run.
@@ -39,18 +42,24 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
     view = read_run(folder)
+    tell_left_out(view)
     if transcripts:
         view = wiring.with_transcripts(settings, folder, view)
     if out is None:
         for reporter in reporters:
             _write(folder / reporter.filename, reporter.render(view))
             keep_to_owner(view, folder / reporter.filename)
+        if form == "json":
+            say_json(as_json(view), indent=2)
+            return ExitCode.PASSED
         written = [
             reporter.filename for reporter in wiring.reporters().values() if (folder / reporter.filename).is_file()
         ]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
         say("\n".join(f"written: {folder / reporter.filename}" for reporter in reporters))
         return ExitCode.PASSED
+    if form == "json":
+        raise UsageError("--out writes one report, and --format json tells a whole run; leave one of them out")
     text = _only(reporters, names).render(view)
     if str(out) == "-":
         say(text.removesuffix("\n"))

@@ -16,6 +16,7 @@ from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
+from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeJob, Manifest
 
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
@@ -23,6 +24,8 @@ __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
 ASKED = "asked.json"
 #: Recordings of what was set aside.
 ASIDE = "superseded"
+#: Folders in that of a run.
+_FOLDERS = ("episodes", "recordings", "outputs", "damaged", ASIDE)
 _LARGEST_BYTES = 1_048_576
 
 
@@ -44,6 +47,13 @@ class Resumed:
     folder: Path
     manifest: Manifest
     left: Remainder = field(repr=False)
+    total: int
+
+    def tell(self) -> None:
+        """Say on standard error what answers another question now, and how much is left."""
+        for change in self.left.changed:
+            note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
+        note(f"harness: {_told(self.left, self.total)}")
 
     def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
         """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
@@ -54,6 +64,15 @@ class Resumed:
             path = wiring.kept_recording(settings, self.folder, result.receipt)
             if path is not None and result.receipt.actor.kind == "live":
                 _move(path, self.folder / ASIDE / result.receipt.scenario)
+
+    def keep_damaged(self) -> None:
+        """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
+        from harness.wiring.damaged import keep_damaged  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
+        for result in self.left.aside:
+            kept = keep_damaged(self.folder, result.receipt)
+            if kept is not None:
+                note(f"harness: a journal that could not be gone on with is kept as {kept}")
 
 
 def keep(store: RunStore, asked: Asked) -> None:
@@ -67,12 +86,16 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
     Raises UsageError where both are there and for a run that was merged, StoreError where the folder holds none.
     """
     if given is not None:
-        raise UsageError("--resume takes scenarios, actors, trials and settings from the run; leave them out")
+        raise UsageError(
+            "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
+            "for what is not in it"
+        )
     manifest = read_manifest(folder)
     if manifest.merged:
         raise UsageError(
-            f"{folder} is merged from {len(manifest.merged)} runs: go on with one of those, and merge them again"
+            f"{folder} is merged from {counted(len(manifest.merged), 'run')}: go on with one of those, and merge again"
         )
+    _whole(folder)
     path = folder / ASKED
     try:
         return Asked.model_validate_json(read_file(path, most=_LARGEST_BYTES))
@@ -84,17 +107,29 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise StoreError(f"{path}: is not what harness wrote there") from None
 
 
-def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int) -> Resumed:
-    """Hold what is finished against the plan; what answers another question now is told. Raises StoreError.
+def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_damaged: bool) -> Resumed:
+    """Hold what is finished against the plan. Raises StoreError.
 
-    ``retries`` are the further attempts that the run makes where a provider fails.
+    ``retries`` are the further attempts that the run makes where a provider fails; ``replay_damaged`` lets what cannot
+    be gone on with be played anew.
     """
     manifest = read_manifest(folder)
-    left = remainder(folder, jobs, classifier_version=wiring.CLASSIFIER_VERSION, retries=retries)
-    for change in left.changed:
-        note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
-    note(f"harness: {_told(left, len(jobs))}")
-    return Resumed(folder, manifest, left)
+    left = remainder(
+        folder,
+        jobs,
+        classifier_version=wiring.CLASSIFIER_VERSION,
+        retries=retries,
+        replay_damaged=replay_damaged,
+    )
+    return Resumed(folder, manifest, left, len(jobs))
+
+
+def _whole(folder: Path) -> None:
+    """Raise StoreError where something else stands in the place of a folder that a run keeps things in."""
+    for name in _FOLDERS:
+        path = folder / name
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise StoreError(f"{path}: is no folder; put that right, and go on with the run then")
 
 
 def _move(path: Path, into: Path) -> None:
@@ -110,6 +145,11 @@ def _move(path: Path, into: Path) -> None:
 def _told(left: Remainder, total: int) -> str:
     """How much of a run is done, in one line."""
     if not left.jobs:
-        return f"all {total} episodes are finished: nothing is left to play"
-    again = f", {left.failed} of them again, for their provider failed" if left.failed else ""
-    return f"{total - len(left.jobs)} of {total} episodes are finished; {len(left.jobs)} are played now{again}"
+        every = worded(total, "the only episode is", f"all {total} episodes are")
+        return f"{every} finished: nothing is left to play"
+    again = f", {left.failed} of them again, for {worded(left.failed, 'its', 'their')} provider failed"
+    done, now = total - len(left.jobs), len(left.jobs)
+    return (
+        f"{of_all(done, total, 'episode')} {worded(done, 'is', 'are')} finished; "
+        f"{now} {worded(now, 'is', 'are')} played now{again if left.failed else ''}"
+    )

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from decimal import Decimal
 from pathlib import Path
 
 import click
 
 from harness import wiring
-from harness.cli.answers import answer_option, give_answers
-from harness.cli.cast import Cast, cast
-from harness.cli.ceilings import Ceilings, agreed, amount, duration
-from harness.cli.decisions import decide_option, take_decisions
+from harness.cli.answers import answer_option
+from harness.cli.cast import Cast, cast, recorded_files
+from harness.cli.ceilings import agreed
+from harness.cli.damaged import replay_damaged_option, replays_damaged
+from harness.cli.decisions import decide_option
+from harness.cli.dry_run import print_plan
 from harness.cli.episode_options import episode_options, options_of
-from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
-from harness.cli.folder import chosen_reporters, planned
+from harness.cli.folder import chosen_reporters
 from harness.cli.options import format_option
 from harness.cli.order import Order
-from harness.cli.output import say, say_json, table
+from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
+from harness.cli.responses import Responses
 from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
+from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
-from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
+from harness.wiring.rehearsed import refuse_unplayed
 
 __all__ = ["run"]
 
@@ -62,9 +64,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @episode_options
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @suite_options
-@click.option("--max-cost", callback=amount, metavar="USD", help="What live actors may cost together.")
-@click.option("--max-time", callback=duration, metavar="DURATION", help="How long anything may start: 90m, 2h.")
-@click.option("--yes-spend", is_flag=True, help="Agree that live actors cost money, without a bound on the cost.")
+@spending_options
 @click.option(
     "--keep",
     type=click.Choice(["failed", "all", "none"]),
@@ -79,7 +79,6 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     show_default=True,
     help="What a recording that no longer fits means for the exit code.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the plan and do nothing.")
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, path_type=Path),
@@ -88,6 +87,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 )
 @answer_option
 @decide_option
+@replay_damaged_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -100,12 +100,8 @@ def run(
     form: str,
     reports: tuple[str, ...],
     at_once: int | None,
-    max_cost: Decimal | None,
-    max_time: float | None,
-    yes_spend: bool,
     keep: str,
     stale: str,
-    dry_run: bool,
     resume: Path | None,
     answers: tuple[str, ...],
     decisions: tuple[str, ...],
@@ -116,21 +112,24 @@ def run(
     exit code only says whether every episode left a receipt that is judged.
     """
     settings = wiring.settings()
-    options = options_of(context)
+    responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
+    options, scale = options_of(context), Scale.of(context)
     reporters = chosen_reporters(wiring.reporters(), reports)
-    scale = Scale.of(context)
     asked = Asked(
         selection=selection, actors=actors, sets=sets, trials=trials, shard=scale.shard, retries=scale.retries
     )
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    playing, jobs, shard = _planned(settings, asked, options)
-    ceilings = Ceilings(None if dry_run else max_cost, max_time)
-    agreed(settings, [job.actor for job in jobs], ceilings, yes_spend=yes_spend or dry_run)
-    if dry_run:
+    care = scale.care(settings, asked.retries)
+    playing, jobs, shard = _planned(settings, asked, options, resume)
+    agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
+    if spending.dry_run:
+        with responses.held(resume):
+            pass  # what is wrong with them is told
         wiring.refuse_ordinary_keys(settings, jobs)
-        _print_plan(jobs, form)
+        print_plan(jobs, form)
         return gravest(playing.tell(tolerate_strays=stale == "warn"))
+    refuse_unplayed(settings, jobs)
     order = Order(
         options=options,
         reporters=reporters,
@@ -142,25 +141,41 @@ def run(
         playing=playing,
         resume=resume,
         asked=asked,
-        care=scale.care(settings, asked.retries),
+        care=care,
         shard=shard,
-        ceilings=ceilings,
+        ceilings=spending.ceilings,
+        responses=responses,
+        pool=scale.pool_for(jobs),
+        replay_damaged=replays_damaged(context, resume),
     )
-    give_answers(resume, answers)
-    take_decisions(resume, decisions)
     return play(settings, jobs, order)
 
 
 def _planned(
-    settings: wiring.Settings, asked: Asked, options: EpisodeOptions
+    settings: wiring.Settings, asked: Asked, options: EpisodeOptions, resume: Path | None
 ) -> tuple[Cast, tuple[EpisodeJob, ...], Shard | None]:
-    """Who plays what, or this shard of it. Raises InputError, and NothingSelectedError for nobody and nothing."""
-    chosen = choose(settings, asked.selection)
-    playing = cast(settings, chosen, asked.actors, asked.sets, everything=not asked.selection)
+    """Who plays what, or this shard of it; of a run that is gone on with what it was to play, and no more.
+
+    Raises InputError, and NothingSelectedError for nobody and nothing.
+    """
+    before = None if resume is None else plan_before(resume)
+    if before is None:
+        chosen = choose(settings, asked.selection or _of_recordings(settings, asked.actors))
+    else:
+        chosen = choose_again(settings, asked.selection, before)
+    playing = cast(settings, chosen, asked.actors, asked.sets, selection=asked.selection)
     planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    if before is not None:
+        whole = keep_to_plan(whole, before)
     return playing, *part_of(whole, asked.shard)
+
+
+def _of_recordings(settings: wiring.Settings, actors: Sequence[str]) -> tuple[str, ...]:
+    """The scenarios that recordings hold where nobody but such files plays; nothing where somebody else does."""
+    files = recorded_files(settings, actors)
+    return tuple(dict.fromkeys(files.values())) if len(files) == len(set(actors)) else ()
 
 
 def _says_what(context: click.Context) -> bool:
@@ -169,21 +184,3 @@ def _says_what(context: click.Context) -> bool:
     return any(context.get_parameter_source(name) is typed for name in ("actors", "sets", "trials", "shard")) or bool(
         context.params["selection"]
     )
-
-
-def _print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:
-    rows = [planned(job) for job in jobs]
-    if form == "json":
-        plan_of: list[JsonValue] = [row.model_dump(mode="json", exclude_none=True) for row in rows]
-        say_json({"plan": plan_of, "estimate": estimate(jobs).model_dump(mode="json")}, indent=2)
-    elif form == "jsonl":
-        for row in rows:
-            say_json(row.model_dump(mode="json", exclude_none=True))
-    else:
-        say(
-            table(
-                ("scenario", "actor", "plane", "trial"),
-                [(row.scenario, row.actor, row.plane, str(row.trial)) for row in rows],
-            )
-        )
-        say(estimate(jobs).text)

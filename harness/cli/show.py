@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from harness import catalog, wiring
+from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import colored, say, say_json, width
 from harness.errors import HarnessError, StoreError, UsageError
@@ -54,6 +55,7 @@ def show(
         return ExitCode.PASSED
     folder, number = _place(episode)
     view = read_run(folder)
+    tell_left_out(view)
     number = _chosen(view, folder, number, scenario=scenario, actor=actor, trial=trial)
     receipt = view.receipts[number - 1]
     kept = wiring.kept_recording(settings, folder, receipt)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Standing", "duration"]
@@ -28,6 +29,7 @@ class Standing:
     tokens: int = 0
     micro_usd: Decimal = Decimal(0)
     unknown: int = 0
+    at_least: bool = False
 
     def over(self, result: EpisodeResult | None) -> None:
         """An episode is over; ``result`` is None where nobody has it here."""
@@ -44,6 +46,7 @@ class Standing:
     def _spent(self, result: EpisodeResult) -> None:
         if result.receipt.actor.kind != "live":
             return
+        self.at_least = self.at_least or result.log.at_least
         for row in result.log.attempts:
             parts = () if row.usage is None else (row.usage.input_tokens, row.usage.output_tokens)
             self.tokens += sum(part for part in parts if part is not None)
@@ -64,10 +67,13 @@ class Standing:
 
         Tokens where no cost is known at all; nothing where no live model was asked.
         """
-        more = f" and {self.unknown} calls of unknown cost" if self.unknown else ""
+        more = f" and {counted(self.unknown, 'call')} of unknown cost" if self.unknown else ""
+        bound = ">= " if self.at_least else ""
         if self.micro_usd:
-            return f"${self.micro_usd / 1_000_000:.4f}{more}"
-        return f"{self.tokens:,} tokens{more}" if self.tokens or self.unknown else ""
+            return f"{bound}${self.micro_usd / 1_000_000:.4f}{more}"
+        if not (self.tokens or self.unknown or bound):
+            return ""
+        return f"{bound}{self.tokens:,} {worded(self.tokens, 'token', 'tokens')}{more}"
 
     def left_s(self, elapsed_s: float) -> float | None:
         """Seconds that the rest will take where it goes on as it did; None where that cannot be told yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, ParamSpec, TypeVar
 
@@ -11,6 +11,7 @@ import click
 from harness import suite, wiring
 from harness.cli.folder import planned
 from harness.cli.grouped import in_order, keep, kept
+from harness.errors import UsageError
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
 from harness.wiring.providers import care
@@ -29,16 +30,19 @@ class Scale:
     limits: tuple[str, ...]
     refusals: int
     shard: str | None
+    pool: str = "threads"
 
     @classmethod
     def of(cls, context: click.Context) -> Scale:
         """That of a command whose options were read."""
-        retries, limits, refusals, shard = (kept(context, name) for name in ("retries", "limits", "refusals", "shard"))
+        names = ("retries", "limits", "refusals", "shard", "pool")
+        retries, limits, refusals, shard, pool = (kept(context, name) for name in names)
         return cls(
             retries=retries if isinstance(retries, int) else None,
             limits=tuple(map(str, limits)) if isinstance(limits, tuple) else (),
             refusals=refusals if isinstance(refusals, int) else suite.REFUSALS,
             shard=shard if isinstance(shard, str) else None,
+            pool=str(pool),
         )
 
     def care(self, settings: wiring.Settings, retries: int | None) -> suite.Care:
@@ -48,6 +52,13 @@ class Scale:
         """
         told = next((one for one in (self.retries, retries) if one is not None), suite.RETRIES)
         return care(settings, self.limits, retries=told, refusals=self.refusals)
+
+    def pool_for(self, jobs: Sequence[EpisodeJob]) -> str:
+        """Where these jobs may run. Raises UsageError: what live models cost is bounded in one process."""
+        live = next((job.actor.identity.ref for job in jobs if job.actor.identity.kind == "live"), None)
+        if self.pool == "processes" and live is not None:
+            raise UsageError(f"--pool processes is for scripts and recordings; {live} is a live model: use threads")
+        return self.pool
 
 
 def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[EpisodeJob, ...], Shard | None]:
@@ -93,6 +104,15 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="Refusals in a row (key, quota) after which a provider is left alone; 0 for never.",
+    ),
+    click.option(
+        "--pool",
+        type=click.Choice(["threads", "processes"]),
+        default="threads",
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="Where episodes run: threads wait together; processes compute together (scripts and recordings only).",
     ),
     click.option(
         "--shard",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.receipt import Verification, verify_run
 from harness.schema.base import JsonValue
+from harness.schema.counting import counted
 
 __all__ = ["verify"]
 
@@ -29,7 +31,7 @@ def verify(*, runs: tuple[Path, ...], form: str) -> ExitCode:
 
     Ends with 1 where something was changed, and with 2 where a run is whole as far as it goes but did not end.
     """
-    found = {run: verify_run(run) for run in runs}
+    found = {run: _verified(run) for run in runs}
     rows: list[JsonValue] = [_row(run, one) for run, one in found.items()]
     if form == "json":
         say_json({"runs": rows}, indent=2)
@@ -38,8 +40,16 @@ def verify(*, runs: tuple[Path, ...], form: str) -> ExitCode:
             say_json(row)
     else:
         for run, one in found.items():
-            say("\n".join((f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in one.flaws))))
+            say("\n".join((f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in (*one.flaws, *one.torn)))))
     return gravest(map(_code, found.values()))
+
+
+def _verified(run: Path) -> Verification:
+    """The run with what is kept beside its receipts."""
+    from harness.wiring.kept_beside import flaws_beside  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
+    found = verify_run(run)
+    return replace(found, flaws=(*found.flaws, *flaws_beside(run)))
 
 
 def _code(one: Verification) -> ExitCode:
@@ -51,21 +61,24 @@ def _code(one: Verification) -> ExitCode:
 def _sentence(one: Verification) -> str:
     if one.flaws:
         return "was changed"
+    receipts = f"{counted(one.finished, 'receipt')} of {counted(one.planned, 'episode')}"
     if one.state == "complete":
-        return f"is as it was written, {one.finished} receipts of {one.planned} episodes"
+        return f"is as it was written, {receipts}"
     how = "goes on or was killed" if one.state == "running" else "was interrupted"
-    return f"{how}, {one.finished} receipts of {one.planned} episodes; what is there is whole"
+    return f"{how}, {receipts}; what is there is whole"
 
 
 def _row(run: Path, one: Verification) -> JsonValue:
     flaws: list[JsonValue] = [
         {"file": flaw.file, "line": flaw.line, "problem": flaw.problem, "episode": flaw.episode} for flaw in one.flaws
     ]
+    torn: list[JsonValue] = [{"file": line.file, "line": line.line} for line in one.torn]
     told: JsonValue = {
         "run": str(run),
         "state": one.state,
         "finished": one.finished,
         "planned": one.planned,
         "flaws": flaws,
+        "torn": torn,
     }
     return told

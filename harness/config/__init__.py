@@ -1,7 +1,7 @@
 """What is configured rather than written in a scenario: live models, their addresses and generation settings."""
 
 from harness.config.actors_file import ActorConfig, load_actors
-from harness.config.live_ref import LiveRef, parse_live_ref
+from harness.config.live_ref import LiveRef, is_loopback, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
 from harness.config.price_table import table_price
 from harness.config.providers_file import CONCURRENCY_MAX, ProviderConfig, load_providers, read_limits
@@ -17,6 +17,7 @@ __all__ = [
     "address_for",
     "apply_settings",
     "check_settings",
+    "is_loopback",
     "load_actors",
     "load_providers",
     "parse_live_ref",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from harness.errors import UsageError
 
-__all__ = ["LiveRef", "parse_live_ref", "problem_of_url"]
+__all__ = ["LiveRef", "is_loopback", "parse_live_ref", "problem_of_url"]
 
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 #: Printable ASCII without spaces; model names may hold slashes, colons and ``@``.
@@ -64,6 +65,17 @@ def problem_of_url(url: str) -> str | None:
         ("?" in url or "#" in url, "must have no query and no fragment"),
     )
     return next((problem for wrong, problem in problems if wrong), None)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether only this machine can answer: a rehearsal may be told which visit this is, nobody else ever."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _shown(text: str) -> str:

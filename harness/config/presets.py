@@ -29,7 +29,7 @@ class Preset:
     base_url: str | None
     key_env: str
     key_required: bool
-    token_field: Literal["max_completion_tokens", "max_tokens"]
+    token_field: Literal["max_completion_tokens", "max_output_tokens", "max_tokens"]
     refuses: frozenset[str] = frozenset()
     counts_streams: bool = True
     seed_field: Literal["seed", "random_seed"] = "seed"
@@ -46,6 +46,15 @@ PRESETS: Final = (
         key_required=True,
         token_field="max_completion_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="openai-responses",
+        codec="openai_responses",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        key_required=True,
+        token_field="max_output_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"seed", "thinking"}),
     ),
     Preset(
         name="anthropic",

@@ -17,6 +17,7 @@ __all__ = ["CONCURRENCY_MAX", "ProviderConfig", "load_providers", "read_limits"]
 
 #: Most episodes of a provider at once.
 CONCURRENCY_MAX: Final = 256
+_SAYABLE: Final = re.compile(r"[\w.-]{1,64}")
 _KEYS: Final = ("concurrency",)
 _ALLOWED: Final = f"a whole number from 1 to {CONCURRENCY_MAX}"
 
@@ -48,8 +49,11 @@ def read_limits(texts: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for text in texts:
         name, equals, number = text.partition("=")
-        if not equals or name not in _names():
+        if not equals:
             raise UsageError(f"--provider-limit takes NAME=N; names: {', '.join(_names())}")
+        if name not in _names():
+            shown = repr(name) if _SAYABLE.fullmatch(name) else "the name given"
+            raise UsageError(f"--provider-limit: {shown} is no provider; there are: {', '.join(_names())}")
         if not re.fullmatch(r"[0-9]{1,3}", number) or not 1 <= int(number) <= CONCURRENCY_MAX:
             raise UsageError(f"--provider-limit {name}: this number cannot be used; allowed: {_ALLOWED}")
         found[name] = int(number)

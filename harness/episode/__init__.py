@@ -1,7 +1,7 @@
 """One run of one scenario: the only loop, and the order of its checks."""
 
-from harness.episode.answering import give_answer
-from harness.episode.deciding import decide
+from harness.episode.answering import answering, give_answer
+from harness.episode.deciding import decide, deciding
 from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
@@ -14,7 +14,9 @@ __all__ = [
     "DurablePlace",
     "EpisodeParts",
     "World",
+    "answering",
     "decide",
+    "deciding",
     "give_answer",
     "json_object",
     "open_world",

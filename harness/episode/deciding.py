@@ -7,18 +7,21 @@ what was decided.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from harness.episode.beside import opened_beside
 from harness.episode.durable import DurablePlace
 from harness.episode.execute import observed
+from harness.episode.waiting import WAITS
 from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
 from harness.journal import EpisodeState, Journal, Operation, Spool
 from harness.ports import Clock
-from harness.schema.base import Digest, JsonValue
+from harness.schema.base import JsonValue
 from harness.schema.process import Completed
 from harness.schema.record import Decided, Decision
 
-__all__ = ["decide"]
+__all__ = ["decide", "deciding"]
 
 
 def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Completed | None = None) -> Decided:
@@ -30,15 +33,40 @@ def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Com
     Raises DecisionRefusedError where the episode does not wait for that, somebody has it or decided before, or no
     result is known.
     """
+    with deciding(place, clock, decision, result=result) as record:
+        return record()
+
+
+@contextmanager
+def deciding(
+    place: DurablePlace, clock: Clock, decision: Decision, *, result: Completed | None = None
+) -> Iterator[Callable[[], Decided]]:
+    """Like ``decide``, in two steps: within the block the episode is held, and its argument records the decision.
+
+    Raises DecisionRefusedError on entering, as ``decide`` does, with nothing written.
+    """
+    with ExitStack() as stack:
+        with _refused():
+            durable = stack.enter_context(opened_beside(place, clock))
+            name, operation = _waited_for(durable.journal.settled)
+            _undecided(durable.journal, name)
+            data = _result(durable.spool, name, operation, result) if decision == "replay_success" else None
+
+        def record() -> Decided:
+            with _refused():
+                kept = None if data is None else durable.spool.put(data)
+                made = Decided(operation=name, digest=operation.digest, decision=decision, spool=kept)
+                durable.journal.append_beside(made)
+                return made
+
+        yield record
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What keeps an episode from being opened or written keeps it from being decided about."""
     try:
-        with opened_beside(place, clock) as durable:
-            journal, spool = durable.journal, durable.spool
-            name, operation = _waited_for(journal.settled)
-            _undecided(journal, name)
-            kept = _result(spool, name, operation, result) if decision == "replay_success" else None
-            made = Decided(operation=name, digest=operation.digest, decision=decision, spool=kept)
-            journal.append_beside(made)
-            return made
+        yield
     except OpeningRefusedError as error:
         if error.reason == "not_found":
             raise DecisionRefusedError("the episode does not wait for a decision") from error
@@ -50,6 +78,8 @@ def decide(place: DurablePlace, clock: Clock, decision: Decision, *, result: Com
 def _waited_for(state: EpisodeState) -> tuple[str, Operation]:
     waiting = state.waiting
     unknown = [(name, one) for name, one in state.operations.items() if one.status in {"unknown", "not_sent"}]
+    if waiting is not None and waiting.reason in WAITS:
+        raise DecisionRefusedError("the episode waits for an answer, not for a decision")
     if waiting is None or waiting.reason != "reconciliation_required" or not unknown:
         raise DecisionRefusedError("the episode does not wait for a decision")
     return unknown[-1]
@@ -61,8 +91,8 @@ def _undecided(journal: Journal, name: str) -> None:
         raise DecisionRefusedError(f"it is decided already: {before.decision}; resume the run to have that done")
 
 
-def _result(spool: Spool, name: str, operation: Operation, result: Completed | None) -> Digest | None:
-    """Where the result of the operation is kept; None for a late reply, which is found by its attempt."""
+def _result(spool: Spool, name: str, operation: Operation, result: Completed | None) -> bytes | None:
+    """The result of the operation as it is kept; None for a late reply, which is found by its attempt."""
     if operation.purpose != "tool":
         if result is not None or spool.reply(name, operation.attempt) is None:
             raise DecisionRefusedError("no reply to the model call came in; decide retry, record_failure or abort")
@@ -70,4 +100,4 @@ def _result(spool: Spool, name: str, operation: Operation, result: Completed | N
     if result is None:
         raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
     seen: JsonValue = json.loads(observed(result).model_dump_json())
-    return spool.put(json.dumps({"state": "", "value": seen}, sort_keys=True).encode("ascii"))
+    return json.dumps({"state": "", "value": seen}, sort_keys=True).encode("ascii")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,9 +26,11 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["DurableEpisode", "DurablePlace"]
+__all__ = ["JOURNAL", "SPOOL", "DurableEpisode", "DurablePlace"]
 
-_JOURNAL, _SPOOL, _STATES, _PLACE = "journal.jsonl", "spool", "states", "place.json"
+JOURNAL = "journal.jsonl"
+SPOOL = "spool"
+_STATES, _PLACE = "states", "place.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +66,24 @@ class DurableEpisode:
         self._lease = Lease(self._folder, clock, place.token)
         HEART.keep(self._lease)
         try:
-            self._file = JournalFile(self._folder / _JOURNAL, sync=place.sync)
+            self._file = JournalFile(self._folder / JOURNAL, sync=place.sync)
         except BaseException:
             self._give_back()
             raise
+        try:
+            self._read(place, clock)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, place: DurablePlace, clock: Clock) -> None:
         stored = self._file.records
         if not any(isinstance(record.payload, FixtureBound) for record in stored):
             self._file.start_anew()  # nothing was done yet that outlived its driver
             stored = ()
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
-        self.spool = DiskSpool(self._folder / _SPOOL, sync=place.sync)
+        self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
         self._suspended_at: datetime | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
         self.journal.credit_s = self.waited(clock.now())
@@ -155,8 +165,9 @@ class DurableEpisode:
     def finish(self, receipt: Digest) -> None:
         """The episode is over: texts and states go, the receipt stays."""
         self.spool.purge(keep=receipt)
-        remove_tree(self._folder / _STATES)
-        (self._folder / _PLACE).unlink(missing_ok=True)
+        with suppress(OSError):  # what cannot be removed goes with the folder, or with a purge
+            remove_tree(self._folder / _STATES)
+            (self._folder / _PLACE).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Give the folder back; idempotent."""
@@ -183,7 +194,6 @@ class DurableEpisode:
         except FileNotFoundError:
             return None, clock.now()  # it was finished
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            self.close()
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
 
 
@@ -192,7 +202,7 @@ def _credited(records: Sequence[Record]) -> float:
 
 
 def _expected(place: DurablePlace) -> None:
-    there = (place.folder / _JOURNAL).exists()
+    there = (place.folder / JOURNAL).exists()
     if place.expects == "begun" and not there:
         raise OpeningRefusedError("not_found", "there is no journal of it")
     if place.expects == "new" and there:

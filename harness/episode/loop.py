@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from harness import meter
 from harness.episode.beside import late_sink
@@ -15,9 +14,10 @@ from harness.episode.endings import machine_ending
 from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
-from harness.episode.ledger import paid_before, told_again
+from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
+from harness.episode.refusing import Played, could_not_write, is_emptied, refused, unwritten
 from harness.episode.settling import account_late
 from harness.episode.turn import run_turn
 from harness.episode.verdict import scenario_rule
@@ -39,7 +39,7 @@ from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged
-from harness.schema.run import AttemptRow, EpisodeResult, RecoveryClass, RunLogEntry
+from harness.schema.run import EpisodeResult, RecoveryClass, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
 __all__ = ["run"]
@@ -67,11 +67,9 @@ def run(
                 journal, spool = durable.journal, durable.spool
             played = _played(parts, journal, spool or MemorySpool(), stack, durable, late=late)
         except OpeningRefusedError as error:
-            outcome = Outcome(status="rejected", reason=error.reason, detail=error.detail)
-            played = _unwritten(parts, outcome, str(error), paid=(journal, durable))
+            played = refused(parts, error, journal, durable)
         except StorageError as error:
-            outcome = Outcome(status="failed", reason="storage_error")
-            played = _unwritten(parts, outcome, str(error), paid=(journal, durable))
+            played = could_not_write(parts, error, journal, durable)
         receipt, world = played.receipt, played.world
         log = RunLogEntry(
             key=receipt.key,
@@ -89,6 +87,7 @@ def run(
             spilled=sum(step.spilled for step in world.state.steps) if world else 0,
             resumable=played.resumable,
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
+            at_least=played.at_least,
             active_s=_active_s(world) if world else None,
             unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
             output=world.output if world else None,
@@ -98,21 +97,12 @@ def run(
     return EpisodeResult(receipt=receipt, log=log), trace
 
 
-@dataclass(frozen=True, slots=True)
-class _Played:
-    """An episode that is over; ``world`` is None where it was not built, or not here."""
-
-    receipt: Receipt
-    world: World | None = None
-    problem: str | None = None
-    ledger: tuple[AttemptRow, ...] = ()
-    resumable: bool = False
-    recovery: RecoveryClass | None = None
-
-
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
     durable = DurableEpisode(place, parts.clock)
     stack.callback(durable.close)
+    if is_emptied(parts, durable):
+        problem = "its journal is gone or empty, though a model was asked in it"
+        raise OpeningRefusedError("journal_integrity_mismatch", problem)
     return durable
 
 
@@ -124,23 +114,25 @@ def _played(  # noqa: C901  (one handler an ending)
     durable: DurableEpisode | None,
     *,
     late: LateBook,
-) -> _Played:
+) -> Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
     if before.acknowledged is not None:
-        return _Played(
+        return Played(
             _stored(spool, before.acknowledged),
             ledger=tuple(told_again(row, parts.job.actor.price) for row in before.usage),
             recovery=recovery_class(before),
         )
     if parts.quota is not None and not parts.quota.admits():
-        return _unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
+        return unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
     by_plane = False
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
         world.late = late
+        if parts.job.pays_again:
+            world.flag("duplicate_risk")
         outcome = _turns(world)
     except MachineError as error:
         problem, outcome = str(error), machine_ending()
@@ -169,7 +161,7 @@ def _played(  # noqa: C901  (one handler an ending)
         spool.purge(keep=kept)
     else:
         durable.finish(kept)
-    return _Played(receipt, world, problem)
+    return Played(receipt, world, problem)
 
 
 def _stays_open(parts: EpisodeParts, outcome: Outcome) -> bool:
@@ -185,32 +177,13 @@ def _left_open(
     world: World | None,
     outcome: Outcome,
     problem: str | None,
-) -> _Played:
+) -> Played:
     """Not over: it stays on disk as it is, to be gone on with, answered or decided about."""
     journal = durable.journal
     _ = journal.ahead  # what came from outside meanwhile counts
     if outcome.status == "suspended":
         durable.suspend(parts.clock.now())
-    return _Played(close(parts, journal, world, outcome), world, problem, resumable=True)
-
-
-def _unwritten(
-    parts: EpisodeParts,
-    outcome: Outcome,
-    problem: str,
-    *,
-    paid: tuple[Journal, DurableEpisode | None] | None = None,
-) -> _Played:
-    """The receipt of a driver that may not, or can not, write into the episode's own journal.
-
-    What it holds of model calls, this driver's and those before, was ``paid`` for all the same.
-    """
-    ledger: tuple[AttemptRow, ...] = ()
-    if paid is not None:
-        journal, durable = paid
-        stored = fold(() if durable is None else durable.stored)
-        ledger = paid_before(max(stored, journal.state, key=lambda one: len(one.usage)), parts.job.actor.price)
-    return _Played(close(parts, Journal(), None, outcome), problem=problem, ledger=ledger)
+    return Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
 def _stored(spool: Spool, digest: Digest) -> Receipt:

@@ -1,11 +1,11 @@
 """The only state of an episode: append-only records, and the fold that reads them."""
 
 from harness.journal.chain import FROM_OUTSIDE, Journal, verify
-from harness.journal.file import JournalFile
+from harness.journal.file import JournalFile, intact, journal_damage
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
 from harness.journal.recovery import recovery_class
-from harness.journal.spool import DiskSpool, MemorySpool, Spool
+from harness.journal.spool import DiskSpool, MemorySpool, Spool, is_kept_as_named, kept_reply
 from harness.journal.state import EpisodeState, Operation, StepState
 
 __all__ = [
@@ -21,6 +21,10 @@ __all__ = [
     "StepState",
     "apply",
     "fold",
+    "intact",
+    "is_kept_as_named",
+    "journal_damage",
+    "kept_reply",
     "recovery_class",
     "verify",
 ]

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from harness.documents import DocumentError, read_file
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal.chain import verify
+from harness.schema.base import digest_bytes
 from harness.schema.record import (
     Closed,
     Decided,
@@ -29,12 +31,15 @@ from harness.schema.record import (
     TurnCommitted,
 )
 
-__all__ = ["JournalFile"]
+__all__ = ["JournalFile", "intact", "journal_damage"]
 
 FORMAT, VERSION = "harness-journal", 1
 #: Kinds that are on disk before the next thing happens (runner specification 2.6); the records before them are too,
 #: for one file is synced as a whole.
 SYNCED = (OpStarted, OpReceipt, OpUnknown, OpNotSent, OpParked, Decided, Suspended, TurnCommitted, Closed)
+
+#: No journal is larger, in bytes.
+_MOST_BYTES = 1 << 30
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -52,10 +57,13 @@ class JournalFile:
         try:
             data = _whole(self._descriptor)
             self.records: tuple[Record, ...]
-            self.records, self._end = _read(data)
+            self.records, self._end, damage = _read(data)
         except BaseException:
             self.close()
             raise
+        if damage is not None:
+            self.close()
+            raise damage
         self._torn = len(data) > self._end
 
     def write(self, record: Record) -> None:
@@ -79,8 +87,11 @@ class JournalFile:
             raise
 
     def start_anew(self) -> None:
-        """Forget all records, those on disk too. Raises OSError."""
-        os.ftruncate(self._descriptor, 0)
+        """Forget all records, those on disk too. Raises StorageError."""
+        try:
+            os.ftruncate(self._descriptor, 0)
+        except OSError as error:
+            raise StorageError("the journal", error) from error
         self.records, self._end, self._torn = (), 0, False
 
     def close(self) -> None:
@@ -111,37 +122,60 @@ def _whole(descriptor: int) -> bytes:
         return file.read()
 
 
-def _read(data: bytes) -> tuple[tuple[Record, ...], int]:
-    """The records, and where the last whole line ends."""
+def intact(path: Path) -> tuple[Record, ...]:
+    """The records before the first damage of a journal, as many as can be read; the file stays as it is."""
+    try:
+        return _read(read_file(path, most=_MOST_BYTES))[0]
+    except DocumentError:
+        return ()
+
+
+def journal_damage(path: Path) -> str | None:
+    """What is wrong with a journal, in a line; None for nothing, and for a last line that a kill tore."""
+    try:
+        damage = _read(read_file(path, most=_MOST_BYTES))[2]
+    except DocumentError as error:
+        return "is not there" if error.missing else error.problem
+    return None if damage is None else str(damage).partition(": ")[2]
+
+
+def _read(data: bytes) -> tuple[tuple[Record, ...], int, OpeningRefusedError | None]:
+    """The records before the first damage, where the last whole line ends, and what is damaged."""
     end = data.rfind(b"\n") + 1
     lines = data[:end].split(b"\n")[:-1]
     if not lines:
-        return (), 0
-    _checked_header(lines[0])
+        return (), 0, None
+    damage = _header_damage(lines[0])
+    if damage is not None:
+        return (), end, damage
     records: list[Record] = []
     for number, line in enumerate(lines[1:], 2):
         try:
             records.append(Record.model_validate_json(line))
         except ValidationError:
-            raise _damaged(number) from None
+            damage = _damaged(number, line)
+            break
     broken = verify(records)
     if broken is not None:
-        raise _damaged(broken + 1)
-    return tuple(records), end
+        return tuple(records[: broken - 1]), end, _damaged(broken + 1, lines[broken])
+    return tuple(records), end, damage
 
 
-def _checked_header(line: bytes) -> None:
+def _header_damage(line: bytes) -> OpeningRefusedError | None:
     try:
         header = json.loads(line)
         named, version = header["format"], header["version"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise _damaged(1) from None
+        return _damaged(1, line)
     if named != FORMAT:
-        raise _damaged(1)
+        return _damaged(1, line)
     if version != VERSION:
         problem = f"its format has another version than {VERSION}, which is read"
-        raise OpeningRefusedError("journal_version_unsupported", problem)
+        return OpeningRefusedError("journal_version_unsupported", problem)
+    return None
 
 
-def _damaged(line: int) -> OpeningRefusedError:
-    return OpeningRefusedError("journal_integrity_mismatch", f"line {line} is not what was written")
+def _damaged(line: int, data: bytes) -> OpeningRefusedError:
+    """Which line, and the digest of what stands there now: nothing of it is repeated."""
+    problem = f"line {line} of its journal is not what was written ({digest_bytes(data)[:19]} stands there)"
+    return OpeningRefusedError("journal_integrity_mismatch", problem)

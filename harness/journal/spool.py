@@ -11,7 +11,7 @@ from typing import Protocol
 from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
-__all__ = ["DiskSpool", "MemorySpool", "Spool"]
+__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_reply"]
 
 
 class Spool(Protocol):
@@ -81,7 +81,10 @@ class DiskSpool:
 
     def __init__(self, folder: Path, *, sync: bool = True) -> None:
         self._folder, self._sync = folder, sync
-        folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StorageError("the folder of the episode's texts", error) from error
 
     def __repr__(self) -> str:
         return f"<DiskSpool: {self._folder}>"
@@ -113,14 +116,7 @@ class DiskSpool:
 
     def reply(self, operation: str, attempt: int) -> bytes | None:
         """The whole answer to an attempt, None where there is none or only a part of one."""
-        try:
-            whole = self._reply_path(operation, attempt).read_bytes()
-        except OSError:
-            return None
-        head, _, data = whole.partition(b"\n")
-        told = head.removeprefix(_MARK).split(b" ")
-        is_whole = head.startswith(_MARK) and told == [b"%d" % len(data), digest_bytes(data).encode("ascii")]
-        return data if is_whole else None
+        return kept_reply(self._folder, operation, attempt)
 
     def purge(self, keep: Digest | None = None) -> None:
         """Remove every file but that of ``keep``, and the folder where nothing is kept.
@@ -142,7 +138,7 @@ class DiskSpool:
         return self._folder / match[1]
 
     def _reply_path(self, operation: str, attempt: int) -> Path:
-        return self._folder / f"{operation.replace('/', '.')}.{attempt}.reply"
+        return _reply_path(self._folder, operation, attempt)
 
     def _write(self, path: Path, data: bytes) -> None:
         try:
@@ -162,6 +158,31 @@ class DiskSpool:
                 _sync_folder(self._folder)
         except OSError as error:
             raise StorageError("a text of the episode", error) from error
+
+
+def kept_reply(folder: Path, operation: str, attempt: int) -> bytes | None:
+    """The whole answer to an attempt in a spool's folder, whether that is there or not; None where there is none."""
+    try:
+        whole = _reply_path(folder, operation, attempt).read_bytes()
+    except OSError:
+        return None
+    return _whole_reply(whole)
+
+
+def is_kept_as_named(name: str, data: bytes) -> bool:
+    """Whether the bytes of a spool's file are what was put there under its name; a reply tells its own digest."""
+    return _whole_reply(data) is not None if name.endswith(".reply") else digest_bytes(data) == f"sha256:{name}"
+
+
+def _whole_reply(whole: bytes) -> bytes | None:
+    head, _, data = whole.partition(b"\n")
+    told = head.removeprefix(_MARK).split(b" ")
+    is_whole = head.startswith(_MARK) and told == [b"%d" % len(data), digest_bytes(data).encode("ascii")]
+    return data if is_whole else None
+
+
+def _reply_path(folder: Path, operation: str, attempt: int) -> Path:
+    return folder / f"{operation.replace('/', '.')}.{attempt}.reply"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from harness.schema.spending import Entry
 
-__all__ = ["Bound", "Ceiling"]
+__all__ = ["Bound", "Ceiling", "Refused"]
 
 #: How often a waiting attempt looks whether it is still wanted, in seconds.
 NOTICE_S: Final = 0.05
@@ -27,6 +27,14 @@ class Bound:
 
     cost: Decimal | None = None
     ends: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An attempt that there was no room for: its ``most`` in millionths of a US dollar, and its most ``seconds``."""
+
+    most: Decimal | None
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -71,7 +79,9 @@ class Ceiling:
         self._bound, self._monotonic, self._keep = bound, monotonic, keep
         self._changed = threading.Condition()
         self._reached: Literal["cost", "time"] | None = None
+        self._refused: Refused | None = None
         self._book = _Book()
+        self._told = {entry.attempt: entry for entry in before}
         for entry in before:
             self._enter(entry, self._book.left_behind)
 
@@ -79,6 +89,11 @@ class Ceiling:
     def reached(self) -> Literal["cost", "time"] | None:
         """The bound that somebody was refused for; from then on everybody is."""
         return self._reached
+
+    @property
+    def refused(self) -> Refused | None:
+        """The first attempt that was refused for a bound; None where none was."""
+        return self._refused
 
     @property
     def committed(self) -> Decimal:
@@ -91,6 +106,10 @@ class Ceiling:
         """Attempts of which nobody knows what they cost at most."""
         with self._changed:
             return self._book.unbounded + sum(most is None for most in self._book.left_behind.values())
+
+    def before(self, attempt: str) -> Entry | None:
+        """The last that an interrupted run said of an attempt; None where it said nothing."""
+        return self._told.get(attempt)
 
     def is_open(self) -> bool:
         """Whether an episode may begin."""
@@ -118,6 +137,8 @@ class Ceiling:
                     self._reached = self._reached or "cost"
                 if self._reached is None:
                     self._changed.wait(NOTICE_S)
+            if self._reached is not None and self._refused is None:
+                self._refused = Refused(most, seconds)
             self._changed.notify_all()
             return False
 

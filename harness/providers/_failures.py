@@ -35,13 +35,14 @@ _SAYS: Final[dict[ProviderCategory, tuple[str, ...]]] = {
     "content_filter": (
         *("content_filter", "responsibleaipolicyviolation", "content_policy_violation", "data_inspection_failed"),
         *("sensitivecontentdetected", "inputtextsensitivecontentdetected", "1026", "1027", "1301"),
+        *("image_content_policy_violation",),
     ),
     "malformed_tool_call": ("tool_use_failed",),
     "invalid_request": ("context_length_exceeded", "string_above_max_length", "2013"),
     "rate_limited": ("rate_limit_exceeded", "1002", "1039"),
     "overloaded": (
         *("overloaded_error", "engine_overloaded_error", "engine_overloaded", "unavailable", "serveroverloaded"),
-        *("overloaded",),
+        *("overloaded", "server_is_overloaded", "slow_down"),
     ),
 }
 
@@ -49,7 +50,10 @@ _SAYS: Final[dict[ProviderCategory, tuple[str, ...]]] = {
 _SAYS_LOOSELY: Final[dict[ProviderCategory, tuple[str, ...]]] = {
     "rate_limited": ("rate_limit_error", "too_many_requests", "requests", "tokens"),
     "auth": ("authentication_error", "permission_error", "permission_denied"),
-    "invalid_request": ("invalid_request_error", "invalid_argument", "invalid_parameter_error", "request_too_large"),
+    "invalid_request": (
+        *("invalid_request_error", "invalid_argument", "invalid_parameter_error", "request_too_large"),
+        *("invalid_prompt",),
+    ),
     "timeout": ("timeout_error",),
     "model_not_found": ("not_found_error", "not_found"),
 }
@@ -57,6 +61,7 @@ _SAYS_LOOSELY: Final[dict[ProviderCategory, tuple[str, ...]]] = {
 #: Phrases of messages, for vendors whose codes say less than their texts.
 _PHRASES: Final[dict[ProviderCategory, re.Pattern[str]]] = {
     "quota_exhausted": re.compile(r"insufficient (?:balance|credits?|funds)|credit balance is too low", re.IGNORECASE),
+    "content_filter": re.compile(r"flagged as potentially violating", re.IGNORECASE),
     "auth": re.compile(r"api key not valid|invalid api key|incorrect api key", re.IGNORECASE),
 }
 

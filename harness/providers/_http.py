@@ -1,4 +1,4 @@
-"""The room with the network: one POST with bounds on time, size and redirects."""
+"""The room with the network: one request with bounds on time, size and redirects."""
 
 from __future__ import annotations
 
@@ -149,11 +149,28 @@ class HttpTransport:
                 had begun to arrive. Nothing of the address, the headers or the answer is in its
                 text, and no exception that holds them hangs on it. ``cancelled`` itself must not raise.
         """
+        return self._bounded("POST", url, headers, body, deadline_s=deadline_s, cancelled=cancelled, is_over=is_over)
+
+    def fetch(self, url: str, *, deadline_s: float) -> WireResponse:
+        """GET what is there, whatever its status is, without a key, under the same bounds. Raises ProviderError."""
+        return self._bounded("GET", url, {}, b"", deadline_s=deadline_s, cancelled=lambda: False)
+
+    def _bounded(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
+    ) -> WireResponse:
         with self._turn:
             watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
             with watch:
                 try:
-                    return self._exchange(url, headers, body, deadline_s, is_over)
+                    return self._exchange(method, url, headers, body, deadline_s=deadline_s, is_over=is_over)
                 except _FAILURES as error:
                     known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
             if self._stream is not None and known.category in {"connection_lost", "timeout"}:
@@ -165,9 +182,11 @@ class HttpTransport:
 
     def _exchange(
         self,
+        method: str,
         url: str,
         headers: Mapping[str, str],
         body: bytes,
+        *,
         deadline_s: float,
         is_over: Callable[[bytes], bool] | None,
     ) -> WireResponse:
@@ -175,7 +194,7 @@ class HttpTransport:
         self._client.cookies.clear()
         timeout = httpx.Timeout(min(self._read_s or deadline_s, deadline_s), connect=min(self._connect_s, deadline_s))
         request = self._client.build_request(
-            "POST", url, headers=dict(headers), content=body, timeout=timeout, extensions={"trace": self._seen}
+            method, url, headers=dict(headers), content=body, timeout=timeout, extensions={"trace": self._seen}
         )
         self._host = request.url.netloc.decode("ascii")
         response = self._client.send(request, stream=True)

@@ -1,6 +1,6 @@
 """Receipts: their texts, the run folder that holds them, and reading it back."""
 
-from harness.receipt.attempts import ProviderFailure, last_attempts, provider_failure
+from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.late import keep_late
@@ -26,6 +26,7 @@ __all__ = [
     "build_receipt",
     "canonical",
     "digest",
+    "is_damaged",
     "keep_late",
     "keep_output",
     "last_attempts",

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Literal
 
 from harness.schema.receipt import Receipt
-from harness.schema.run import DECIDED, EpisodeResult
+from harness.schema.run import DECIDED, EpisodeResult, RunLogEntry
 
-__all__ = ["ProviderFailure", "last_attempts", "provider_failure"]
+__all__ = ["ProviderFailure", "is_damaged", "last_attempts", "provider_failure"]
 
 #: ``outage`` may be over soon; ``refused`` (key or quota) meets every further episode of that provider too;
 #: ``unusable`` is a request or a model that the provider does not know.
@@ -38,6 +38,12 @@ def provider_failure(result: EpisodeResult) -> ProviderFailure | None:
     if last == DECIDED:
         return None  # whoever decided so did not ask for another one
     return _BY_CATEGORY.get(last or "", "outage")
+
+
+def is_damaged(receipt: Receipt, log: RunLogEntry) -> bool:
+    """Whether an episode is kept on disk and cannot be gone on with, for what lies there is damaged."""
+    is_refused = receipt.outcome.status == "rejected" and log.recovery_class == "reconciliation_required"
+    return is_refused and log.resumable
 
 
 def last_attempts(receipts: Iterable[Receipt]) -> tuple[Receipt, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import StoreError
+from harness.receipt.lines import append
 from harness.schema.message import Usage
 from harness.schema.run import LateRow, RunLogEntry
 
@@ -20,12 +21,7 @@ def keep_late(run: Path, row: LateRow) -> None:
     """Add a row to the folder of a run; it is on disk on return. Raises StoreError."""
     data = f"{row.model_dump_json()}\n".encode("ascii")
     try:
-        descriptor = os.open(run / LATE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        try:
-            os.write(descriptor, data)  # one write: rows of several threads never mix
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        append(run / LATE, data, flags=os.O_NOFOLLOW)
     except OSError as error:
         raise StoreError(f"{run / LATE}: cannot be written: {error.strerror or type(error).__name__}") from error
 

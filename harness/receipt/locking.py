@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from harness.errors import StoreError
 
 __all__ = ["sole"]
+
+_LOCKS: Final = Path("/proc/locks")
 
 
 def sole(folder: Path) -> int:
@@ -21,5 +25,31 @@ def sole(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(descriptor)
-        raise StoreError(f"{folder}: another run is writing here; wait for its end, or give another folder") from error
+        holder = _holder(folder)
+        who = "" if holder is None else f" (process {holder})"
+        raise StoreError(
+            f"{folder}: another run is writing here{who}; wait for its end, or give another folder"
+        ) from error
     return descriptor
+
+
+def _holder(folder: Path) -> int | None:
+    """The process that has the folder locked; None where this system does not tell, or it is over by now.
+
+    Linux lists locks by inode, which may be that of another file system: whoever has one is looked at too.
+    """
+    try:
+        inode = str(folder.stat().st_ino)
+        rows = [row.split() for row in _LOCKS.read_text("ascii").splitlines()]
+        pids = [row[4] for row in rows if row[1] == "FLOCK" and row[5].rpartition(":")[2] == inode]
+        return next((int(pid) for pid in pids if pid.isdecimal() and _has_open(pid, folder)), None)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _has_open(pid: str, folder: Path) -> bool:
+    for path in (_LOCKS.parent / pid / "fd").iterdir():
+        with suppress(OSError):
+            if path.samefile(folder):
+                return True
+    return False

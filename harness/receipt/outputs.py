@@ -9,11 +9,16 @@ from harness.errors import RedactionError
 from harness.redaction import SecretGuard
 from harness.schema.base import digest_bytes
 
-__all__ = ["OUTPUTS", "keep_output"]
+__all__ = ["OUTPUTS", "keep_output", "named"]
 
 #: The folder of a run for them (0700); each is private (0600) and named by its digest.
 OUTPUTS = "outputs"
 _DIGITS = 16
+
+
+def named(data: bytes) -> str:
+    """The name of the file that a text is kept in."""
+    return digest_bytes(data).removeprefix("sha256:")[:_DIGITS] + ".txt"
 
 
 def keep_output(run: Path, data: bytes, guard: SecretGuard) -> str | None:
@@ -21,7 +26,7 @@ def keep_output(run: Path, data: bytes, guard: SecretGuard) -> str | None:
 
     A text that holds a secret is not kept, and nothing that a file system refuses ends an episode.
     """
-    name = digest_bytes(data).removeprefix("sha256:")[:_DIGITS] + ".txt"
+    name = named(data)
     place = run / OUTPUTS / name
     beside = place.with_name(f".{name}.part")
     try:

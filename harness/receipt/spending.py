@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from decimal import Decimal
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from harness.errors import StoreError
-from harness.schema.spending import Entry
+from harness.receipt.lines import read_lines, whole
+from harness.schema.run import RunLogEntry
+from harness.schema.spending import Beyond, Entry, entry_name
 
-__all__ = ["SPENDING", "SpendingFile"]
+__all__ = ["SPENDING", "SpendingFile", "beyond"]
 
 SPENDING = "spending.jsonl"
 
@@ -24,25 +26,23 @@ class SpendingFile:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._descriptor = folder / SPENDING, -1
-        try:
-            data = self._path.read_bytes()
-        except FileNotFoundError:
-            data = b""
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot be read: {error.strerror}") from error
-        self._size = data.rfind(b"\n") + 1
-        try:
-            self.before = tuple(Entry.model_validate_json(line) for line in data[: self._size].splitlines())
-        except ValidationError:
-            raise StoreError(f"{self._path}: is not what harness wrote there") from None
+        self.before, damage = read_lines(self._path, Entry)
+        broken = next((one for one in damage if not one.is_torn), None)
+        if broken is not None:
+            raise StoreError(
+                f"{self._path}:{broken.line}: {broken.problem}: is not what harness wrote there, so nobody knows what "
+                "this run spent; restore the file, or begin another run"
+            )
+        self._size = -1
 
     def keep(self, entry: Entry) -> None:
         """Put an entry on disk; on return it survives a power cut. Raises StoreError."""
         line = (entry.model_dump_json() + "\n").encode("ascii")
         try:
             if self._descriptor < 0:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
                 self._descriptor = os.open(self._path, flags, 0o644)
+                self._size = whole(self._descriptor)
                 os.ftruncate(self._descriptor, self._size)
             os.pwrite(self._descriptor, line, self._size)
             os.fsync(self._descriptor)
@@ -55,3 +55,18 @@ class SpendingFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1
+
+
+def beyond(entries: Iterable[Entry], log: Iterable[RunLogEntry]) -> Beyond:
+    """What a run spent by these entries, or may have, that no row of its log tells."""
+    last = {entry.attempt: entry for entry in entries}
+    if not last:
+        return Beyond()
+    for entry in log:
+        for row in entry.attempts:
+            last.pop(entry_name(entry.key, f"{row.operation}:attempt:{row.attempt}"), None)
+    # what was not sent is settled with nothing
+    costs = [entry.micro_usd if entry.event == "settled" else None for entry in last.values()]
+    costs = [cost for cost in costs if cost != 0]
+    known = [cost for cost in costs if cost is not None]
+    return Beyond(calls=len(costs), unknown=len(costs) - len(known), micro_usd=sum(known, Decimal(0)))

@@ -28,6 +28,7 @@ from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
 from harness.schema.base import Digest
+from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
@@ -232,7 +233,11 @@ class RunStore:
             self._size = end
         except OSError as error:
             kept = len(self._kept)
-            raise _cannot_write(self.folder / PART, error, f"; the {kept} episodes finished before are kept") from error
+            raise _cannot_write(
+                self.folder / PART,
+                error,
+                f"; {counted(kept, 'episode')} finished before {worded(kept, 'is', 'are')} kept",
+            ) from error
         finally:
             if self._size != end:
                 # whatever came in between, Ctrl-C included: a torn line would make what follows unreadable

@@ -13,11 +13,18 @@ from pydantic import ValidationError
 from harness.documents import DocumentError, open_file, read_file
 from harness.errors import StoreError
 from harness.receipt.canonical import link
+from harness.receipt.late import LATE
+from harness.receipt.lines import LINE_MAX, read_lines
 from harness.receipt.manifest_text import manifest_text, sealed
-from harness.receipt.reading import LINE_MAX, MANIFEST_MAX, read_run
-from harness.receipt.store import LOG, MANIFEST, RECEIPTS
-from harness.schema.base import digest_bytes
-from harness.schema.run import Manifest, ReceiptLink
+from harness.receipt.outputs import OUTPUTS, named
+from harness.receipt.reading import MANIFEST_MAX, Part
+from harness.receipt.resuming import SUPERSEDED
+from harness.receipt.spending import SPENDING
+from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
+from harness.schema.base import Frozen, digest_bytes
+from harness.schema.counting import counted
+from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink
+from harness.schema.spending import Entry
 
 __all__ = ["Flaw", "Verification", "verify_run"]
 
@@ -41,12 +48,25 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What became of a run folder: ``finished`` of ``planned`` episodes, and what is wrong with them."""
+    """What became of a run folder: ``finished`` of ``planned`` episodes, and what is wrong with them.
+
+    ``torn`` are lines whose end a kill kept from being written: they never counted, so nothing is wrong with that.
+    """
 
     state: Literal["running", "complete", "interrupted", "unknown"]
     finished: int
     planned: int
     flaws: tuple[Flaw, ...]
+    torn: tuple[Flaw, ...] = ()
+
+
+#: The files that are added to while a run goes on, and what each line of them is.
+_ADDED_TO: tuple[tuple[str, type[Frozen]], ...] = (
+    (LATE, LateRow),
+    (SPENDING, Entry),
+    (SUPERSEDED, EpisodeResult),
+    (PART, Part),
+)
 
 
 def verify_run(folder: Path) -> Verification:
@@ -63,12 +83,40 @@ def verify_run(folder: Path) -> Verification:
         manifest = Manifest.model_validate_json(data)
     except ValidationError:
         return Verification("unknown", 0, 0, (Flaw(MANIFEST, "is not what harness wrote"),))
+    beside, torn = _added_to(folder)
+    planned = len(manifest.plan)
     if manifest.state == "running":
-        finished = len(read_run(folder).receipts)
-        return Verification("running", finished, len(manifest.plan), ())
+        finished = len(read_lines(folder / PART, Part)[0])
+        return Verification("running", finished, planned, beside, torn)
     changed = tuple(_manifest(manifest, data))
     flaws = changed or (*_receipts(folder, manifest), *_log(folder, manifest))
-    return Verification(manifest.state, len(manifest.receipts), len(manifest.plan), flaws)
+    flaws = (*flaws, *beside, *_outputs(folder))
+    return Verification(manifest.state, len(manifest.receipts), planned, flaws, torn)
+
+
+def _added_to(folder: Path) -> tuple[tuple[Flaw, ...], tuple[Flaw, ...]]:
+    """What is damaged in the files that lines are added to, and which of their last lines are torn."""
+    flaws: list[Flaw] = []
+    torn: list[Flaw] = []
+    for name, kind in _ADDED_TO:
+        try:
+            _, damage = read_lines(folder / name, kind)
+        except StoreError as error:
+            flaws.append(Flaw(name, str(error).removeprefix(f"{folder / name}: ")))
+            continue
+        for one in damage:
+            (torn if one.is_torn else flaws).append(Flaw(name, one.problem, one.line))
+    return tuple(flaws), tuple(torn)
+
+
+def _outputs(folder: Path) -> Iterator[Flaw]:
+    """Kept texts that are not what their name says any more."""
+    for path in sorted((folder / OUTPUTS).glob("[!.]*.txt")):
+        try:
+            if named(_read(path)) != path.name:
+                yield Flaw(f"{OUTPUTS}/{path.name}", "was changed since it was kept")
+        except StoreError as error:
+            yield Flaw(f"{OUTPUTS}/{path.name}", str(error).removeprefix(f"{path}: "))
 
 
 def _manifest(manifest: Manifest, data: bytes) -> Iterator[Flaw]:
@@ -88,7 +136,9 @@ def _receipts(folder: Path, manifest: Manifest) -> Iterator[Flaw]:
     count = 0
     for count, data in _lines(folder / RECEIPTS):
         if count > len(manifest.receipts):
-            yield Flaw(RECEIPTS, f"{MANIFEST} names {len(manifest.receipts)} receipts; this one is more", count)
+            yield Flaw(
+                RECEIPTS, f"{MANIFEST} names {counted(len(manifest.receipts), 'receipt')}; this one is more", count
+            )
         elif digest_bytes(data) != manifest.receipts[count - 1].digest:
             yield Flaw(RECEIPTS, "was changed after the run ended", count, _episode(manifest, count))
     for number in range(count + 1, len(manifest.receipts) + 1):

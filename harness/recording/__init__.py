@@ -1,5 +1,6 @@
 """What passed between an actor and its provider: recorded without secrets and places, replayed strictly."""
 
+from harness.recording.adopting import Leftover
 from harness.recording.choosing import chosen
 from harness.recording.codec import dump, header_of, load, reseal
 from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts, volatile_of
@@ -22,6 +23,7 @@ __all__ = [
     "Dress",
     "Half",
     "Keeper",
+    "Leftover",
     "Mutation",
     "Place",
     "RecordingWriter",

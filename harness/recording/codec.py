@@ -30,7 +30,7 @@ from harness.schema.recording import (
     Seal,
 )
 
-__all__ = ["FORMAT", "Entry", "Lines", "dump", "header_of", "load", "reseal"]
+__all__ = ["FORMAT", "Entry", "Lines", "dump", "header_of", "load", "load_half", "reseal"]
 
 #: The format that is written, and the only one that is read.
 FORMAT: Final = 1
@@ -87,6 +87,17 @@ def load(source: Path | bytes, name: str = "recording") -> Recording:
     for number, raw in enumerate(_split(data), start=1):
         reader.take(raw, number)
     return reader.recording()
+
+
+def load_half(path: Path) -> Recording | None:
+    """What an interrupted recording holds before the line that it was interrupted in, without a digest."""
+    reader = _Reader(str(path))
+    try:
+        for number, raw in enumerate(_split(_read(path)), start=1):
+            reader.take(raw, number)
+    except RecordingError:
+        pass  # the line that it was interrupted in
+    return reader.so_far()
 
 
 def header_of(path: Path) -> RecordingHeader:
@@ -148,6 +159,12 @@ class _Reader:
     def _check_key(self, key: Digest, right: Digest, what: str, number: int) -> None:
         if key != right:
             raise RecordingError(self._where, f"the key is not that of the {what} beside it", line=number)
+
+    def so_far(self) -> Recording | None:
+        """What was taken; None without a header."""
+        if self._header is None:
+            return None
+        return Recording(header=self._header, exchanges=tuple(self._exchanges), answers=tuple(self._answers), digest="")
 
     def recording(self) -> Recording:
         """All of it. Raises RecordingError where the end is not there."""

@@ -135,12 +135,18 @@ class RecordingWriter:
         self._append(line)
         self._entries.append(entry)
 
-    def finish(self, header: RecordingHeader | None = None) -> Recording:
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Those that were added so far."""
+        return tuple(entry for entry in self._entries if isinstance(entry, Exchange))
+
+    def finish(self, header: RecordingHeader | None = None, exchanges: tuple[Exchange, ...] | None = None) -> Recording:
         """The recording, in its place; under ``header`` where more is known by now than at the beginning.
 
-        Raises StoreError; the partial file stays then.
+        ``exchanges`` are those of the added that count, where not all do. Raises StoreError; the partial file stays
+        then.
         """
-        exchanges = tuple(entry for entry in self._entries if isinstance(entry, Exchange))
+        exchanges = self.exchanges if exchanges is None else exchanges
         answers = tuple(entry for entry in self._entries if isinstance(entry, PlaneAnswer))
         made = Recording(header=header or self._header, exchanges=exchanges, answers=answers, digest="")
         recording = write(self._path, made, self._guard, replace=self._replace)

@@ -12,6 +12,7 @@ from typing import Final
 
 from harness.errors import StoreError
 from harness.recording.files import PARTIAL, partials
+from harness.schema.counting import counted
 
 __all__ = ["Half", "halves", "halves_below", "remove", "superfluous"]
 
@@ -28,7 +29,7 @@ class Half:
 
     def __str__(self) -> str:
         """What it is, in one line."""
-        held = f"{self.exchanges} exchange{'' if self.exchanges == 1 else 's'}"
+        held = counted(self.exchanges, "exchange")
         state = "is being recorded at this moment" if self.busy else "recording was interrupted"
         return f"half a recording, {held}: {self.path}; {state}"
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from harness.errors import UsageError
+from harness.recording.adopting import Leftover, is_whole, used
 from harness.recording.files import RecordingWriter
 from harness.recording.keys import answer_key
 from harness.redaction import Scrubber
 from harness.schema.base import Digest
-from harness.schema.recording import Drift, Exchange, PlaneAnswer, Provenance, RecordingHeader
+from harness.schema.recording import Drift, Exchange, PlaneAnswer, Provenance, Recording, RecordingHeader
 from harness.schema.rehearsal import SIMULATED_HEADER
-from harness.schema.run import EpisodeJob
+from harness.schema.run import AttemptRow, EpisodeJob
 
 __all__ = ["Keeper"]
 
@@ -22,7 +23,8 @@ class Keeper:
 
     ``writer`` opens the file for a header. Nothing is written for an episode that never asked its actor. Who answers
     may say that it is a simulation: then the recording says so too. ``provenance`` None leaves it to that, and means
-    live where nothing is said.
+    live where nothing is said. ``before`` looks for what an earlier driver of the same episode recorded of it, which is
+    taken over.
     """
 
     def __init__(
@@ -33,13 +35,16 @@ class Keeper:
         scrubber: Scrubber,
         provenance: Provenance | None,
         classifier_version: int,
+        before: Callable[[], Leftover] | None = None,
     ) -> None:
+        self._before = before
         self._scrubber = scrubber
         self._job, self._open, self._provenance = job, writer, provenance
         self._classifier_version = classifier_version
         self._header: RecordingHeader | None = None
         self._writer: RecordingWriter | None = None
         self._lock = Lock()
+        self._count = 0
 
     def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
         """Know what the header says."""
@@ -57,6 +62,11 @@ class Keeper:
             classifier_version=self._classifier_version,
             parts=self._job.loaded.parts or None,
         )
+        leftover = None if self._before is None else self._before()
+        if leftover is not None:
+            if leftover.half is not None and leftover.fits(self._header):
+                self._take_over(leftover.half, answers=False)
+            leftover.remove()
         return ()
 
     def met(self, headers: Mapping[str, str]) -> None:
@@ -73,7 +83,8 @@ class Keeper:
 
     def exchanged(self, exchange: Exchange) -> None:
         """Keep one exchange. Raises StoreError, RedactionError."""
-        self._add(exchange)
+        self._count += 1
+        self._add(exchange.model_copy(update={"number": self._count}))
 
     def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
         """Keep one answer of the control plane. Raises StoreError, RedactionError."""
@@ -86,15 +97,51 @@ class Keeper:
         """Nothing to compare."""
         return ()
 
-    def settle(self, *, keep: bool) -> None:
-        """Put the recording in its place, or drop it. Raises StoreError."""
+    def settle(self, *, keep: bool, went_on: bool = False, attempts: Sequence[AttemptRow] = ()) -> bool:
+        """Put the recording in its place, or drop it; False where it could not be kept though it was to be.
+
+        So it is where its driver ``went_on`` with an interrupted episode and the answers of the ``attempts`` at a model
+        call are not all there. Raises StoreError.
+        """
+        if self._header is None and self._before is not None:
+            leftover = self._before()
+            self._close_for_the_killed(leftover)
+            went_on = not leftover.is_done
         writer, header = self._over()
-        if writer is None:
-            return
-        if keep:
-            writer.finish(header)
-        else:
+        if not keep:
+            if writer is not None:
+                writer.discard()
+            return True
+        if not went_on:
+            if writer is not None:
+                writer.finish(header)
+            return True
+        exchanges = () if writer is None else used(writer.exchanges)
+        whole = is_whole(exchanges, [row.status for row in attempts])
+        if writer is not None and whole:
+            writer.finish(header, exchanges)
+        elif writer is not None:
             writer.discard()
+        return whole
+
+    def _close_for_the_killed(self, leftover: Leftover) -> None:
+        """The episode was over when its driver was killed: all that was said is in what that recorded."""
+        if leftover.half is not None:
+            self._header = leftover.half.header
+            self._take_over(leftover.half, answers=True)
+        leftover.remove()
+
+    def _take_over(self, half: Recording, *, answers: bool) -> None:
+        """What the control plane answered is told again where the episode is played again from its start."""
+        with self._lock:
+            if self._header is None:  # pragma: no cover  (it was just set)
+                return
+            self._header = self._header.model_copy(update={"provenance": half.header.provenance})
+            self._writer = self._open(self._header)
+            entries: tuple[Exchange | PlaneAnswer, ...] = (*half.exchanges, *(half.answers if answers else ()))
+            for entry in entries:
+                self._writer.add(entry)
+            self._count = len(half.exchanges)
 
     def abandon(self) -> None:
         """Leave what was kept so far as a partial file, which nobody takes for a recording."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.recording.matching import LINE
 from harness.recording.parts import ORDER, PARTS
+from harness.schema.counting import worded
 from harness.schema.receipt import Finding, RedactedText
 from harness.schema.recording import Drift, Stale, Wording
 
@@ -202,8 +203,8 @@ def _ended(drifts: Sequence[Drift]) -> Iterable[Change]:
     """Where nothing else differs, that something was not met is the cause itself."""
     exchanges, steps = _ends(drifts)
     if exchanges:
-        plural = "s were" if len(exchanges) > 1 else " was"
-        yield Change("not_asked", f"the recorded request{plural} not asked: {_named('exchange', exchanges)}")
+        requests = worded(len(exchanges), "request was", "requests were")
+        yield Change("not_asked", f"the recorded {requests} not asked: {_named('exchange', exchanges)}")
     if steps:
         yield Change("plane_answer", f"the control plane was not called: {_named('step', steps)}")
     if drifts and not exchanges and not steps:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.recording.story import Change, Place, story
+from harness.schema.counting import counted
 from harness.schema.recording import Drift
 
 __all__ = ["place_lines", "short", "tell"]
@@ -46,7 +47,7 @@ def _of_change(change: Change) -> Iterator[tuple[str, str]]:
         for name, text in place_lines(place):
             yield text, f"  {name:<9} "
     if change.more:
-        yield f"and {change.more} more places", "  "
+        yield f"and {counted(change.more, 'more place')}", "  "
 
 
 def _folded(text: str, label: str, width: int | None) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Collection
 from pydantic import JsonValue
 
 from harness.schema.base import digest_text
+from harness.schema.counting import counted
 from harness.schema.receipt import RedactedText
 
 __all__ = ["SHOWN_MAX", "missing", "name", "value", "workspace_path"]
@@ -94,13 +95,13 @@ def _json(value: JsonValue, sayable: frozenset[str], depth: int) -> str | None:
 
 def _shape(value: JsonValue) -> str:
     if isinstance(value, str):
-        return f"text of {_count(len(value), 'character')}, {_short_digest(value)}"
+        return f"text of {counted(len(value), 'character')}, {_short_digest(value)}"
     if isinstance(value, list):
         counts = Counter(_sort(item) for item in value)
-        listed = ", ".join(_count(number, sort) for sort, number in sorted(counts.items()))
-        return f"array of {_count(len(value), 'item')} ({listed})"
+        listed = ", ".join(counted(number, sort) for sort, number in sorted(counts.items()))
+        return f"array of {counted(len(value), 'item')} ({listed})"
     if isinstance(value, dict):
-        return f"object of {_count(len(value), 'key')}"
+        return f"object of {counted(len(value), 'key')}"
     return f"whole number of {int(value or 0).bit_length()} bits"
 
 
@@ -114,10 +115,6 @@ def _sort(value: JsonValue) -> str:
     if isinstance(value, list):
         return "array"
     return "object" if isinstance(value, dict) else "number"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _short_digest(text: str) -> str:

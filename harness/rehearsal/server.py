@@ -19,7 +19,16 @@ from harness.errors import EnvironmentProblem, StoreError
 from harness.ports import Provider
 from harness.rehearsal.chat import ChatDialect
 from harness.rehearsal.stage import Performance, Stage
-from harness.schema.rehearsal import REHEARSAL_HEADER, SIMULATED_HEADER, PolicyFile, ServedCall, Visit
+from harness.schema.base import JsonValue, canonical_json
+from harness.schema.rehearsal import (
+    MODELS_PATH,
+    PLAYS,
+    REHEARSAL_HEADER,
+    SIMULATED_HEADER,
+    PolicyFile,
+    ServedCall,
+    Visit,
+)
 from harness.schema.scenario import Scenario
 
 __all__ = ["BODY_MAX", "Rehearsal", "Serving"]
@@ -191,8 +200,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._perform(self.server.stage.perform(self.headers.get(REHEARSAL_HEADER), body))
 
     def do_GET(self) -> None:
-        """Nothing can be read here."""
-        self._refuse(405, "method_not_allowed", f"there is only POST {self.server.path}")
+        """Which models there are, and what each plays."""
+        if urlsplit(self.path).path != _BASE + MODELS_PATH:
+            self._refuse(405, "method_not_allowed", f"there is only POST {self.server.path}")
+            return
+        listed: list[JsonValue] = [
+            {"id": name, "object": "model", PLAYS: list(scenarios)}
+            for name, scenarios in self.server.stage.plays.items()
+        ]
+        self._perform(Performance(200, canonical_json({"object": "list", "data": listed}).encode("ascii")))
 
     def _body(self) -> bytes | None:
         """The request's body; None where it has none that is read, which is answered, or its client went away."""

@@ -12,6 +12,7 @@ from harness.rehearsal.casting import Role, cast
 from harness.rehearsal.conversation import Conversation, Dialect
 from harness.scenario import bind
 from harness.schema.base import JsonValue, canonical_json
+from harness.schema.counting import counted
 from harness.schema.message import Usage
 from harness.schema.rehearsal import REHEARSAL_HEADER, FaultKind, FaultSpec, PolicyFile, ServedCall, Visit
 from harness.schema.scenario import Scenario
@@ -81,6 +82,11 @@ class Stage:
         """Names that a request may ask for."""
         return tuple(self._parts)
 
+    @property
+    def plays(self) -> dict[str, tuple[str, ...]]:
+        """The scenarios that each model has a script for, by its name."""
+        return {name: tuple(one for one, roles in part.roles.items() if roles) for name, part in self._parts.items()}
+
     def perform(self, header: str | None, body: bytes) -> Performance:
         """What a request with this value of ``REHEARSAL_HEADER`` and this body gets; never raises."""
         try:
@@ -105,7 +111,8 @@ class Stage:
             known = ", ".join(name for name, roles in part.roles.items() if roles)
             raise _RefusedError("rehearsal_scenario", f"this model does not play that scenario; it plays: {known}")
         if visit.turn > len(role.actions):
-            advice = f"policy {role.policy} has {len(role.actions)} answers; the episode should have ended by then"
+            answers = counted(len(role.actions), "answer")
+            advice = f"policy {role.policy} has {answers}; the episode should have ended by then"
             raise _RefusedError("rehearsal_script_exhausted", advice)
         return _Cue(
             shown=shown,

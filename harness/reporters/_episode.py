@@ -11,6 +11,7 @@ from harness.reporters._rows import Episode, episodes, plain
 from harness.reporters._shape import shape
 from harness.reporters._stale import to_do
 from harness.schema.actor import ActorKind
+from harness.schema.counting import counted
 from harness.schema.observation import ChannelName
 from harness.schema.receipt import Receipt, Step
 from harness.schema.recording import Drift
@@ -79,7 +80,7 @@ def _proof(console: Console, row: Episode) -> None:
     _fact(console, "what it proves", f"{row.word}{code}{cause}")
     _fact(console, "how it stopped", ending(receipt))
     _fact(console, "facts", ", ".join(receipt.facts) or "none")
-    turns, calls = _count(counters.model_turns, "turn"), _count(counters.tool_calls, "tool call")
+    turns, calls = counted(counters.model_turns, "turn"), counted(counters.tool_calls, "tool call")
     idle = counters.tool_calls - counters.executed_calls
     _fact(console, "counts", f"{turns}, {calls}: {counters.executed_calls} ran, {idle} did not run")
     odd = [f"turn {turn.turn}: {', '.join(turn.quirks).replace('_', ' ')}" for turn in receipt.turns if turn.quirks]
@@ -140,7 +141,7 @@ def _boundary(console: Console, receipt: Receipt) -> None:
 
 def _log(console: Console, log: RunLogEntry, kind: ActorKind) -> None:
     _head(console, "Run log")
-    calls = _count(log.plane_calls, "control-plane call")
+    calls = counted(log.plane_calls, "control-plane call")
     indented(console, f"{log.started_at}, {log.seconds:.2f} s, {log.executor}", 3)
     indented(console, f"{calls}, {log.plane_seconds:.2f} s", 3)
     if kind in _NOBODY_ASKED and log.attempts:
@@ -154,7 +155,7 @@ def _log(console: Console, log: RunLogEntry, kind: ActorKind) -> None:
             unit = "characters" if channel.unit == "chars" else channel.unit
             indented(console, f"{_BOUNDED[name]} {channel.retained:,} of {channel.seen:,} {unit}", 3)
     if log.spilled:
-        indented(console, f"{_count(log.spilled, 'result')} kept whole in the workspace", 3)
+        indented(console, f"{counted(log.spilled, 'result')} kept whole in the workspace", 3)
     if log.workspace is not None:
         whole(console, Text(f"   workspace kept: {plain(log.workspace)}"))
 
@@ -175,7 +176,3 @@ def _attempt(row: AttemptRow, kind: ActorKind) -> str:
     ]
     what = _ATTEMPTS[kind]
     return f"{what} {row.operation}, attempt {row.attempt}: {', '.join(part for part in parts if part)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

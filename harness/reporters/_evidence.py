@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness import recording
 from harness.reporters._rows import Episode
+from harness.schema.counting import counted
 from harness.schema.receipt import Finding, Receipt
 from harness.schema.recording import Drift
 from harness.schema.run import RunLogEntry
@@ -99,7 +100,7 @@ def _drifted(receipt: Receipt, drifts: tuple[Drift, ...]) -> list[Told]:
     for change in story.changes:
         found += _places(change) or [Told("", change.what)]
         if change.more:
-            found.append(Told("", f"and {change.more} more places"))
+            found.append(Told("", f"and {counted(change.more, 'more place')}"))
     if story.follows is not None:
         found.append(Told("", story.follows))
     if story.unworded:

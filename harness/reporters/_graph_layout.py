@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.reporters._path_taken import PathTaken
+from harness.schema.counting import counted
 from harness.schema.graph import RuleGraph
 
 __all__ = ["Arrow", "Box", "Drawing", "Line", "draw"]
@@ -135,8 +136,7 @@ def _box(graph: RuleGraph, number: int, path: PathTaken, flag: str) -> Box:
         elif edge.target is None:
             ends[edge.code or ""] = ends.get(edge.code or "", False) or taken
     if ends:
-        plural = "" if len(ends) == 1 else "s"
-        lines.append(Line(f"⊘ {len(ends)} code{plural}", "refused", any(ends.values())))
+        lines.append(Line(f"⊘ {counted(len(ends), 'code')}", "refused", any(ends.values())))
     ports = sum(edge.source == number and edge.target not in {None, number} for edge in graph.edges)
     arriving = sum(edge.target == number and edge.source != number for edge in graph.edges)
     return Box(

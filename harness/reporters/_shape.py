@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.schema.command import CommandShape
+from harness.schema.counting import counted
 
 __all__ = ["shape"]
 
@@ -11,10 +12,12 @@ def shape(one: CommandShape | None) -> str:
     """A command's shape in words: ``call, 8 or more words, redirect``."""
     if one is None:
         return ""
-    tokens = "8 or more" if one.tokens == 8 else str(one.tokens)  # noqa: PLR2004  (the schema's own ceiling)
-    told = [one.family, f"{tokens} word{'' if one.tokens == 1 else 's'}"]
+    tokens = counted(one.tokens, "word")
+    if one.tokens == 8:  # noqa: PLR2004  (the schema's own ceiling)
+        tokens = "8 or more words"
+    told = [one.family, tokens]
     if one.segments > 1:
-        told.append(f"{one.segments} commands")
+        told.append(counted(one.segments, "command"))
     flags = {
         "cannot be parsed": not one.parseable,
         "several lines": one.multiline,

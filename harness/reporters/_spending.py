@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
+from harness.schema.base import JsonValue
+from harness.schema.counting import counted
 from harness.schema.run import RunView
 
-__all__ = ["cost_line"]
+__all__ = ["Cost", "cost_json", "cost_line", "cost_of"]
 
 _MICRO = Decimal(1_000_000)
 
 
-def cost_line(view: RunView) -> str | None:
-    """One line; None where no live model was asked. What is not known is never taken for nothing."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of all model calls that were sent; of ``unknown`` ones nobody knows it, ``beyond`` are of no episode told here.
+
+    Of ``damaged`` journals nobody knows whether there were more.
+    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where no call's is known.
+    """
+
+    calls: int
+    unknown: int
+    beyond: int
+    damaged: int
+    usd: Decimal | None
+
+
+def cost_of(view: RunView) -> Cost | None:
+    """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
     rows = [row for entry in view.log if entry.key in live for row in entry.attempts if row.status != "not_sent"]
-    if not rows:
+    calls, beyond = len(rows) + view.beyond.calls, view.beyond
+    damaged = sum(entry.at_least for entry in view.log if entry.key in live)
+    if not calls and not damaged:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
-    unknown = len(rows) - len(known)
-    calls = f"{len(rows)} model call{'' if len(rows) == 1 else 's'}"
-    if not known:
-        return f"cost: unknown ({calls})"
-    # rounded down: with something unknown it is a lower bound
-    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
-    if not unknown:
-        return f"cost: ${dollars} ({calls})"
-    return f"cost: >= ${dollars} ({unknown} of {calls} of unknown cost)"
+    unknown = len(rows) - len(known) + beyond.unknown
+    dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    return Cost(calls, unknown, beyond.calls, damaged, dollars if unknown < calls else None)
+
+
+def cost_line(view: RunView) -> str | None:
+    """One line; None where no live model was asked."""
+    cost = cost_of(view)
+    if cost is None:
+        return None
+    calls = counted(cost.calls, "model call")
+    if cost.damaged:
+        calls = f">= {calls}: {counted(cost.damaged, 'journal')} damaged"
+    more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
+    if cost.usd is None:
+        return f"cost: unknown ({calls}{more})"
+    if not cost.unknown:
+        return f"cost: {'>= ' if cost.damaged else ''}${cost.usd} ({calls}{more})"
+    return f"cost: >= ${cost.usd} ({cost.unknown} of {calls} of unknown cost{more})"
+
+
+def cost_json(view: RunView) -> JsonValue:
+    """The same for machines; null where no live model was asked. Dollars are a text, for they are exact."""
+    cost = cost_of(view)
+    if cost is None:
+        return None
+    return {
+        "usd": None if cost.usd is None else str(cost.usd),
+        "is_lower_bound": cost.unknown > 0 or cost.damaged > 0,
+        "calls": cost.calls,
+        "calls_of_unknown_cost": cost.unknown,
+        "calls_without_a_receipt": cost.beyond,
+    }

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from harness import recording
 from harness.reporters._rows import Episode
+from harness.schema.counting import worded
 from harness.schema.run import RunView
 
 __all__ = ["proves_nothing", "stale_rows", "to_do", "tolerated"]
@@ -13,7 +14,7 @@ __all__ = ["proves_nothing", "stale_rows", "to_do", "tolerated"]
 
 def proves_nothing(number: int) -> str:
     """What so many stale episodes say, whether or not the run fails for them."""
-    return f"{'it proves' if number == 1 else 'they prove'} nothing until recorded anew"
+    return f"{worded(number, 'it proves', 'they prove')} nothing until recorded anew"
 
 
 def stale_rows(rows: Iterable[Episode]) -> tuple[Episode, ...]:

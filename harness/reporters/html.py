@@ -38,6 +38,7 @@ from harness.reporters._rows import (
     stale_count,
 )
 from harness.reporters._shape import shape
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._transcript import mark
 from harness.schema.graph import RuleGraph
@@ -144,6 +145,7 @@ class HtmlReporter:
             "view": view,
             "manifest": view.manifest,
             "headline": headline(view),
+            "cost": cost_line(view),
             "tiles": _tiles(view, len(empty)),
             "sections": sections,
             "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, episodes, not_run, plain, steps_in_short
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
 from harness.schema.verdict import Verdict
@@ -50,6 +51,11 @@ def _suite(
     rows, empty = tuple(rows), tuple(empty)
     suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
     quiet = tolerated(view)
+    cost = cost_line(view)
+    if cost is not None:
+        # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
+        properties = ET.SubElement(suite, "properties")
+        ET.SubElement(properties, "property", name="run", value=cost)
     _totals(suite, rows, empty, quiet=quiet)
     for row in rows:
         _case(suite, row, quiet=quiet)

@@ -11,7 +11,9 @@ from typing import Final
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
+from harness.schema.counting import counted, worded
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -35,6 +37,8 @@ class MarkdownReporter:
         manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {manifest.state}, {planes}\n"]
+        cost = cost_line(view)
+        parts += [] if cost is None else [f"{cost}\n"]
         parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
         table = [_row(row) for row in rows] + [
@@ -77,8 +81,8 @@ def _stale(rows: Iterable[Episode]) -> list[str]:
     stale = stale_rows(rows)
     if not stale:
         return []
-    head = f"{_MARKS['not_judged']} {len(stale)} recording{'' if len(stale) == 1 else 's'} no longer fit"
-    lines = [f"{head}{'s' if len(stale) == 1 else ''}: {proves_nothing(len(stale))}."]
+    head = f"{_MARKS['not_judged']} {counted(len(stale), 'recording')} no longer fit"
+    lines = [f"{head}{worded(len(stale), 's', '')}: {proves_nothing(len(stale))}."]
     commands = to_do(stale)
     if commands:
         lines += ["", "To record anew what is stale:", "", *(f"    {plain(line)}" for line in commands)]

@@ -12,6 +12,8 @@ from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 
 __all__ = [
+    "MODELS_PATH",
+    "PLAYS",
     "REHEARSAL_HEADER",
     "SIMULATED_HEADER",
     "FaultKind",
@@ -27,6 +29,10 @@ __all__ = [
 REHEARSAL_HEADER: Final = "x-harness-rehearsal"
 #: The response header by which a rehearsal says that no real model answered; left out of recordings too.
 SIMULATED_HEADER: Final = "x-harness-simulated"
+#: Where below its base URL a server lists its models.
+MODELS_PATH: Final = "/models"
+#: The key under which a rehearsal adds the ids of the scenarios that a model plays to an entry of that list.
+PLAYS: Final = "plays"
 
 _VISIT: Final = re.compile(
     r"scenario=(?P<scenario>[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127})"

@@ -16,6 +16,7 @@ from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
+from harness.schema.spending import Beyond
 from harness.schema.transcript import Transcript
 
 __all__ = [
@@ -66,7 +67,10 @@ class EpisodeOptions(Frozen):
 
 
 class EpisodeJob(Numerous):
-    """One scenario, one actor, one trial, one attempt; picklable."""
+    """One scenario, one actor, one trial, one attempt; picklable.
+
+    ``pays_again``: an earlier attempt was paid for, and what it brought cannot be read any more.
+    """
 
     loaded: LoadedScenario
     actor: ActorSpec
@@ -74,6 +78,7 @@ class EpisodeJob(Numerous):
     trial: int = 1
     attempt: int = 1
     options: EpisodeOptions = EpisodeOptions()
+    pays_again: bool = False
 
     @property
     def key(self) -> str:
@@ -135,14 +140,16 @@ class RunLogEntry(Frozen):
     ``again`` says how to record anew what was replayed and no longer fits. ``recovery`` says what a driver did that
     went on with a killed one's episode, or with a failed call: ``replayed_operations`` (it took over what was done),
     ``duplicate_risk`` (a call was made again that may have been paid for), ``late_usage`` (the usage of one came after
-    it was given up), ``repeated_idempotent`` (a call of the control plane was made again with its key).
+    it was given up), ``repeated_idempotent`` (a call of the control plane was made again with its key),
+    ``set_aside`` (what is kept of it on disk could not be gone on with, and it was played anew).
     ``remarks`` are lines about what went wrong beside the episode and changed nothing in it. A ``resumable`` one
     was cancelled, or waits for a person, and is kept on disk as it was. ``output`` tells of a final text that is an
     artifact. ``channels`` are what went through each bounded channel: ``stdout`` and ``stderr`` of what was run,
     ``result`` and ``error`` as they were shown, ``context`` as requests were sent. ``spilled`` results were kept
     whole beside it. ``recovery_class`` says what can be done with the episode now, by its journal; None where that
-    was not read. ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited counts
-    that could not be known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the
+    was not read. ``at_least``: its journal is damaged, and ``attempts`` are those that can still be told of; there may
+    have been more. ``active_s`` is the time at work where the scenario bounds it; ``unavailable`` are limited
+    counts that could not be known, with the cause (``total_tokens:usage_missing``). ``plane_calls`` counts calls of the
     control plane, ``shadow_checks`` and ``shadow_differences`` the warm calls repeated cold.
     """
 
@@ -165,6 +172,7 @@ class RunLogEntry(Frozen):
     spilled: int = 0
     resumable: bool = False
     recovery_class: RecoveryClass | None = None
+    at_least: bool = False
     active_s: float | None = None
     unavailable: tuple[str, ...] = ()
     output: OutputRow | None = None
@@ -268,9 +276,15 @@ class Manifest(Frozen):
 
 
 class RunView(Frozen):
-    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1."""
+    """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
+
+    ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
+    lines about what was left out of it, for it could not be read.
+    """
 
     manifest: Manifest
     receipts: tuple[Receipt, ...]
     log: tuple[RunLogEntry, ...]
     transcripts: dict[int, Transcript] = {}
+    beyond: Beyond = Beyond()
+    remarks: tuple[str, ...] = ()

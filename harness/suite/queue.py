@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.receipt import provider_failure
+from harness.receipt import ProviderFailure, provider_failure
+from harness.schema.actor import ActorIdentity
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 
@@ -38,15 +39,22 @@ class _Line:
 
 
 class Queue:
-    """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``."""
+    """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``.
 
-    def __init__(self, jobs: Sequence[EpisodeJob], care: Care) -> None:
+    ``before`` are results of the same run, in their order, that an earlier process was killed after.
+    """
+
+    def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
         self._care = care
         self._lines: dict[str | None, _Line] = {}
         for index, job in enumerate(jobs):
             name = _provider(job)
             line = self._lines.setdefault(name, _Line(None if name is None else care.concurrency.get(name)))
             line.waiting.append(Entry(index, job))
+        for result in before:
+            name = _answerer(result.receipt.actor)
+            if name in self._lines:
+                self._count(self._lines[name], result)
 
     def start(self) -> Entry | None:
         """The first entry in the order of the plan that may start now; None where none may, for now or at all."""
@@ -64,17 +72,22 @@ class Queue:
         """
         line = self._lines[_provider(entry.job)]
         line.running -= 1
-        failure = None if result is None else provider_failure(result)
-        if failure == "refused":
-            line.refusals += 1
-            line.left_alone = line.left_alone or 0 < self._care.refusals <= line.refusals
-        elif result is not None and failure is None:
-            line.refusals = 0
+        failure = None if result is None else self._count(line, result)
         if failure != "outage" or line.left_alone or entry.job.attempt > self._care.retries:
             return False
         again = entry.job.model_copy(update={"attempt": entry.job.attempt + 1})
         line.waiting.append(Entry(entry.index, again, entry.retry + 1))
         return True
+
+    def _count(self, line: _Line, result: EpisodeResult) -> ProviderFailure | None:
+        """A result of a provider; how it failed."""
+        failure = provider_failure(result)
+        if failure == "refused":
+            line.refusals += 1
+            line.left_alone = line.left_alone or 0 < self._care.refusals <= line.refusals
+        elif failure is None:
+            line.refusals = 0
+        return failure
 
     @property
     def left_alone(self) -> dict[str, int]:
@@ -87,6 +100,9 @@ class Queue:
 
 
 def _provider(job: EpisodeJob) -> str | None:
+    return _answerer(job.actor.identity)
+
+
+def _answerer(identity: ActorIdentity) -> str | None:
     """Who is asked over the network; None for scripts and recordings."""
-    identity = job.actor.identity
     return identity.provider or identity.ref if identity.kind == "live" else None

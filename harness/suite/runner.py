@@ -1,4 +1,4 @@
-"""A pool of threads that runs episodes; only the calling thread sees results."""
+"""Runs episodes in a pool; only the calling thread sees results."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.errors import InputError
+from harness.errors import InputError, WorkerCrashError
+from harness.ports import Pool
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 from harness.suite.queue import Entry, Queue
@@ -75,20 +77,25 @@ def run_suite(
     care: Care | None = None,
     may_start: Callable[[], bool] = lambda: True,
     again: Callable[[int, EpisodeResult], None] | None = None,
+    pool: Pool | None = None,
+    before: Sequence[EpisodeResult] = (),
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
+
+    They are played by ``episode`` on threads of this process, or by ``pool``, which stays the caller's.
 
     A result after which the place is tried once more, under the next attempt, goes to ``again`` instead (``done``
     where there is none). Both are called by the calling thread, as episodes finish. Once ``stop`` is set or
     ``may_start`` says no nothing new starts, what is in flight is finished, and an episode that was cancelled, or
     refused by the run's ceiling, counts as not run where it cost nothing or is kept on disk. A bug in one episode is
-    kept as a Crash and harms no other. Raises the first InputError that an episode raised, after those in flight
+    kept as a Crash and harms no other. ``before`` are results of this run from before its process was killed: refusals
+    in a row are counted on from there. Raises the first InputError that an episode raised, after those in flight
     ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
-    play = _Play(Queue(jobs, care), done, again or done, stop, may_start, set(range(len(jobs))))
+    play = _Play(Queue(jobs, care, before), done, again or done, stop, may_start, set(range(len(jobs))))
     flight: dict[Future[EpisodeResult | None], Entry] = {}
-    with ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode") as pool:
+    with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:
         try:
             while True:
                 while len(flight) < jobs_at_once and play.may_go_on:
@@ -96,7 +103,7 @@ def run_suite(
                     if entry is None:
                         break
                     pause_s = care.pause(entry.retry) if entry.retry else 0.0
-                    flight[pool.submit(_after, pause_s, stop, episode, entry.job)] = entry
+                    flight[players.submit(entry.index, entry.job, pause_s)] = entry
                 if not flight:
                     break
                 for future in sorted(wait(flight, return_when=FIRST_COMPLETED).done, key=lambda one: flight[one].index):
@@ -110,11 +117,23 @@ def run_suite(
     return SuiteEnd(play.delivered, tuple(play.crashes), stopped, play.queue.left_alone)
 
 
-def _after(
-    pause_s: float, stop: threading.Event, episode: Callable[[EpisodeJob], EpisodeResult], job: EpisodeJob
-) -> EpisodeResult | None:
-    """An episode after a pause; None where the run was stopped in it."""
-    return None if pause_s and stop.wait(pause_s) else episode(job)
+class _Threads:
+    """Threads of this process; they wait together and compute one at a time."""
+
+    def __init__(
+        self, episode: Callable[[EpisodeJob], EpisodeResult], jobs_at_once: int, stop: threading.Event
+    ) -> None:
+        self._episode, self._stop = episode, stop
+        self._pool = ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode")
+
+    def submit(self, _: int, job: EpisodeJob, pause_s: float) -> Future[EpisodeResult | None]:
+        return self._pool.submit(self._after, pause_s, job)
+
+    def _after(self, pause_s: float, job: EpisodeJob) -> EpisodeResult | None:
+        return None if pause_s and self._stop.wait(pause_s) else self._episode(job)
+
+    def close(self) -> None:
+        self._pool.shutdown()
 
 
 def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) -> None:
@@ -155,6 +174,10 @@ def _is_paid_for(result: EpisodeResult) -> bool:
 
 
 def _crash(index: int, error: Exception) -> Crash:
-    frames = tuple(f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in traceback.extract_tb(error.__traceback__))
-    place = f"{type(error).__name__} at {frames[-1]}" if frames else type(error).__name__
+    if isinstance(error, WorkerCrashError):
+        kind, frames = error.kind, error.frames
+    else:
+        found = traceback.extract_tb(error.__traceback__)
+        kind, frames = type(error).__name__, tuple(f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in found)
+    place = f"{kind} at {frames[-1]}" if frames else kind
     return Crash(index, place, frames)

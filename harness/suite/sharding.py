@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from harness.errors import NothingSelectedError, UsageError
+from harness.schema.counting import counted
 
 __all__ = ["SHARDS_MAX", "parse_shard", "slice_of"]
 
@@ -33,5 +34,7 @@ def slice_of(plan: Sequence[_One], number: int, count: int) -> tuple[_One, ...]:
     """
     found = tuple(plan[number - 1 :: count])
     if not found:
-        raise NothingSelectedError(f"shard {number}/{count} is empty: the plan has only {len(plan)} episodes")
+        raise NothingSelectedError(
+            f"shard {number}/{count} is empty: the plan has only {counted(len(plan), 'episode')}"
+        )
     return found

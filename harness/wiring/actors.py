@@ -22,7 +22,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import CONFIG, Settings
 from harness.wiring.recordings import recorded_specs
 
-__all__ = ["Transports", "actor_specs", "covered_by", "open_actor", "secret_guard", "with_faults"]
+__all__ = ["Transports", "actor_specs", "covered_by", "live_spec", "open_actor", "secret_guard", "with_faults"]
 
 #: The codec whose wire form scripted answers go through.
 SCRIPT_CODEC = "openai"
@@ -48,7 +48,7 @@ def actor_specs(place: Settings, text: str, loaded: LoadedScenario, sets: Sequen
         if sets:
             raise UsageError(f"--set changes how a live model is asked; {text!r} is a script")
         return _scripted(place, rest if colon else REFERENCE, loaded)
-    return (_live(place, text, sets),)
+    return (live_spec(place, text, sets),)
 
 
 def _scripted(place: Settings, name: str, loaded: LoadedScenario) -> tuple[ActorSpec, ...]:
@@ -73,7 +73,11 @@ def _script_spec(name: str, script: Script) -> ActorSpec:
     return ActorSpec(identity=identity, script=script)
 
 
-def _live(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
+def live_spec(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
+    """The live actor that ``PROVIDER/MODEL[@BASE_URL]`` or a NAME of ``harness.toml`` means.
+
+    ``sets`` are ``NAME=VALUE`` texts over its settings. Raises CatalogError, UsageError, ConfigError.
+    """
     named = None
     if "/" not in text:
         known = config.load_actors(place.cwd / CONFIG)

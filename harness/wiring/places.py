@@ -16,7 +16,7 @@ from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
 
-__all__ = ["CONFIG", "Settings", "load_scenario", "reporters", "scenarios", "settings"]
+__all__ = ["CONFIG", "Settings", "load_scenario", "recorded_file", "reporters", "scenarios", "settings"]
 
 #: Overrides where installed control planes are kept.
 HOME_VARIABLE = "HARNESS_HOME"
@@ -102,3 +102,9 @@ def reporters() -> dict[str, Reporter]:
     for name in catalog.names("reporters"):
         found[name] = catalog.module("reporters", name).build()
     return found
+
+
+def recorded_file(place: Settings, name: str) -> Path | None:
+    """The recording that ``name`` means by its path; None where it is no file of recordings."""
+    path = place.cwd / name
+    return path if path.suffix == ".jsonl" and path.is_file() else None

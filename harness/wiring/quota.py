@@ -9,9 +9,9 @@ from decimal import Decimal
 from harness import meter
 from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
-from harness.schema.base import digest_text
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
+from harness.schema.spending import Entry, entry_name
 
 __all__ = ["EpisodeQuota", "most_of"]
 
@@ -26,6 +26,10 @@ class EpisodeQuota:
         """Whether the episode may begin."""
         return self._ceiling.is_open()
 
+    def before(self, attempt: str) -> Entry | None:
+        """What the run's account says of an attempt that an earlier driver made."""
+        return self._ceiling.before(self._name(attempt))
+
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside the most that an attempt can cost."""
         most = most_of(self._job.actor, request)
@@ -37,7 +41,7 @@ class EpisodeQuota:
         self._ceiling.settle(self._name(attempt), cost)
 
     def _name(self, attempt: str) -> str:
-        return digest_text(f"{self._job.key}\n{attempt}")
+        return entry_name(self._job.key, attempt)
 
 
 def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +12,7 @@ from harness import catalog, config, recording
 from harness.episode import CLASSIFIER_VERSION
 from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
-from harness.recording import Comparer, Dress, Half, Keeper, RecordingWriter
+from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
 from harness.redaction import Scrubber, SecretGuard
 from harness.rules import sayable
@@ -19,10 +20,10 @@ from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import Digest, digest_json
 from harness.schema.message import GenerationSettings, ModelRequest
 from harness.schema.recording import Provenance, Recording, RecordingHeader
-from harness.schema.run import EpisodeJob
+from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Verdict
-from harness.wiring.places import Settings
+from harness.wiring.places import Settings, recorded_file
 from harness.workspace import Placeholders, Workspace
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "interrupted",
     "keep",
     "keeping",
+    "place_of",
     "recorded_choice",
     "recorded_paths",
     "recorded_specs",
@@ -39,8 +41,10 @@ __all__ = [
     "replay",
     "replayed_digest",
     "sayable_in",
+    "settled",
 ]
 
+_NOT_KEPT = "its recording is not kept: a part of what was said before it was interrupted is not in it"
 #: Requests of a replay go nowhere; the name is reserved for that (RFC 2606).
 NOWHERE = "http://recording.invalid"
 
@@ -130,10 +134,11 @@ def recorded_choice(place: Settings, loaded: LoadedScenario, name: str | None) -
     there = recorded_paths(place, loaded)
     if name is None:
         return there
+    file = recorded_file(place, name)
+    if file is not None:
+        return (file,)
     path = place.cwd / name
     is_file = bool(name) and path.is_file()
-    if is_file and path.suffix == ".jsonl":
-        return (path,)
     meant = recording.chosen(there, name)
     if meant or is_file:
         return meant or (path,)
@@ -195,17 +200,26 @@ def _base(kept: Recording) -> str:
     preset = config.resolve(kept.header.actor.provider or "")
     codec: Provider = catalog.module("providers", preset.codec).build(preset)
     actor = kept.header.actor
-    own = codec.path(
-        ModelRequest(model=actor.model or "", messages=(), tools=(), settings=actor.settings or GenerationSettings())
+    asked = ModelRequest(
+        model=actor.model or "", messages=(), tools=(), settings=actor.settings or GenerationSettings()
     )
+    own = codec.path(asked).partition("?")[0]  # recordings keep no query
     first = kept.exchanges[0].request.path if kept.exchanges else own
     return first.removesuffix(own)
 
 
-def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Keeper]:
-    """Transport and witness under which a live episode is recorded."""
+def place_of(job: EpisodeJob, keeping: Keeping) -> Path:
+    """Where the recording of a live episode is kept."""
+    return recording.recording_path(keeping.folder, job.loaded.scenario.id, job.actor.identity, job.trial, job.attempt)
+
+
+def keep(job: EpisodeJob, keeping: Keeping, masks: Masks, *, may_go_on: bool = False) -> tuple[Transport, Keeper]:
+    """Transport and witness under which a live episode is recorded.
+
+    Where it ``may_go_on`` with an interrupted one, so does its recording.
+    """
     scenario = job.loaded.scenario
-    path = recording.recording_path(keeping.folder, scenario.id, job.actor.identity, job.trial, job.attempt)
+    path = place_of(job, keeping)
 
     def writer(header: RecordingHeader) -> RecordingWriter:
         try:
@@ -218,7 +232,12 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Ke
 
     scrubber = Scrubber(keeping.secrets)
     keeper = Keeper(
-        job, writer, scrubber=scrubber, provenance=keeping.provenance, classifier_version=CLASSIFIER_VERSION
+        job,
+        writer,
+        scrubber=scrubber,
+        provenance=keeping.provenance,
+        classifier_version=CLASSIFIER_VERSION,
+        before=partial(Leftover, path) if may_go_on else None,
     )
     dress = Dress(
         hide=masks.hide,
@@ -233,3 +252,18 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks) -> tuple[Transport, Ke
     looking_on = RecordingTransport(http.network(), keeper.exchanged, dress, on_headers=keeper.met, streams=streams)
     transport: Transport = http.HttpTransport(transport=looking_on)
     return transport, keeper
+
+
+def settled(keeper: Keeper, keeping: Keeping, result: EpisodeResult) -> EpisodeResult:
+    """The result, once its recording is kept, dropped, or left to whoever goes on with the episode.
+
+    Where one that should be kept is not, the run log says so. Raises StoreError.
+    """
+    log = result.log
+    if log.resumable:
+        keeper.abandon()
+        return result
+    went_on = "replayed_operations" in log.recovery
+    if keeper.settle(keep=keeping.stays(result.receipt.verdict), went_on=went_on, attempts=log.attempts):
+        return result
+    return result.model_copy(update={"log": log.model_copy(update={"remarks": (*log.remarks, _NOT_KEPT)})})

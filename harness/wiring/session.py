@@ -20,7 +20,7 @@ from harness.errors import EnvironmentProblem, UsageError
 from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
-from harness.recording import Comparer, Keeper, Seen
+from harness.recording import Comparer, Keeper, Seen, halves, remove
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
@@ -30,7 +30,7 @@ from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.quota import EpisodeQuota
-from harness.wiring.recordings import Keeping, Masks, keep, replay
+from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
 from harness.wiring.waiting import durable_place
@@ -72,16 +72,19 @@ class Session:
         *,
         late_row: Callable[[LateRow], None] | None = None,
         ceiling: Ceiling | None = None,
+        is_new: bool = False,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
 
         ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
-        What they may cost together is reserved at ``ceiling`` (None: there is no bound).
+        What they may cost together is reserved at ``ceiling`` (None: there is no bound). Of a run that ``is_new``
+        nothing is gone on with: an episode that is there already is refused.
         """
         self._late_row = late_row or (lambda _: None)
         self._shutdown = threading.Event()
         self._keep_output = keep_output
         self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
+        self._is_new = is_new
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -129,10 +132,8 @@ class Session:
             if keeper is not None:
                 keeper.abandon()
             raise
-        if keeper is not None and ("replayed_operations" in result.log.recovery or result.log.resumable):
-            keeper.settle(keep=False)  # each driver saw a part of the conversation only
-        elif keeper is not None and self._keeping is not None:
-            keeper.settle(keep=self._keeping.stays(result.receipt.verdict))
+        if keeper is not None and self._keeping is not None:
+            result = settled(keeper, self._keeping, result)
         if job.actor.recording is not None and is_stale(result.receipt):
             again = rerecord_spec(self._place, Path(job.actor.recording))
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
@@ -143,6 +144,8 @@ class Session:
 
     def forget(self, job: EpisodeJob) -> None:
         """The result of a job is kept elsewhere: what was needed to go on with it goes."""
+        if self._keeping is not None and job.actor.identity.kind == "live":
+            remove(halves(place_of(job, self._keeping)))
         place = self._durable(job)
         if place is not None:
             remove_tree(place.folder)
@@ -153,7 +156,7 @@ class Session:
         """Where a live episode is kept: by its key, so that a changed one is another."""
         if self._episodes is None or job.actor.identity.kind != "live":
             return None
-        return durable_place(self._episodes, job.key)
+        return durable_place(self._episodes, job.key, is_new=self._is_new)
 
     def _quota(self, job: EpisodeJob) -> Quota | None:
         if self._ceiling is None or job.actor.identity.kind != "live":
@@ -224,7 +227,7 @@ class Session:
             return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
-            transport, keeper = keep(job, self._keeping, masks)
+            transport, keeper = keep(job, self._keeping, masks, may_go_on=self._episodes is not None)
             self._stack.callback(transport.close)
             return open_actor(self._place, spec, self._transports, transport), keeper
         return open_actor(self._place, spec, self._transports), None

@@ -1,7 +1,8 @@
-"""Inspect AI's side of ``episodes.py``: ``python inspect_side.py SAMPLES FOLDER``, where inspect-ai is installed.
+"""Inspect AI's side of ``episodes.py``: ``inspect_side.py SAMPLES FOLDER [--log-at-end]``, where it is installed.
 
 One task: a mock model that makes five calls of a tool of this process and says a last word, a scorer, a log on disk.
-Each answer comes with its usage, so that no tokens are counted; the log is not mirrored to a viewer while it grows.
+Each answer comes with its usage, so that no tokens are counted. Its log can be looked at while it grows, as by default;
+with ``--log-at-end`` that is switched off.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def answer(
     return reply
 
 
-def play(count: int, folder: str) -> int:
+def play(count: int, folder: str, *, live: bool) -> int:
     """Run so many samples, with a log in ``folder``; returns how many were scored as right."""
     task = Task(
         dataset=MemoryDataset([Sample(input="Do the steps.", target="done") for _ in range(count)]),
@@ -53,7 +54,7 @@ def play(count: int, folder: str) -> int:
         scorer=includes(),
     )
     model = get_model(MODEL, custom_outputs=answer)
-    log = run_eval(task, model=model, display="none", log_dir=folder, log_realtime=False)[0]
+    log = run_eval(task, model=model, display="none", log_dir=folder, log_realtime=live)[0]
     if log.status != "success" or log.results is None:
         return 0
     accuracy: float = log.results.scores[0].metrics["accuracy"].value
@@ -62,10 +63,10 @@ def play(count: int, folder: str) -> int:
 
 def main() -> int:
     """Play one that does not count, for what is loaded late; then all of them, and print."""
-    count, folder = int(sys.argv[1]), sys.argv[2]
-    play(1, folder)
+    count, folder, live = int(sys.argv[1]), sys.argv[2], sys.argv[3:] != ["--log-at-end"]
+    play(1, folder, live=live)
     started, burnt = time.perf_counter(), time.process_time()
-    passed = play(count, folder)
+    passed = play(count, folder, live=live)
     told = {
         "seconds": time.perf_counter() - started,
         "processor_seconds": time.process_time() - burnt,

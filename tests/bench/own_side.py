@@ -1,4 +1,4 @@
-"""Our side of ``episodes.py``: ``python own_side.py EPISODES FOLDER`` plays them one at a time, prints numbers as JSON.
+"""Our side of ``episodes.py``: ``python own_side.py EPISODES FOLDER`` plays them in a process a processor, prints JSON.
 
 One scenario, a scripted actor that makes five calls and says a last word, a control plane in this process, one run
 folder. All that ``harness run`` does for an episode is done: each answer's wire form, a workspace of its own that is
@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import resource
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import EpisodeParts
+from harness.ports import Pool, Provider
 from harness.receipt import RunStore
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
@@ -31,6 +34,10 @@ from harness.suite import plan, run_suite
 from harness.workspace import Removals
 
 CALLS = 5
+#: A process for each processor, as ``harness run --pool processes`` has by default.
+PROCESSES = min(os.cpu_count() or 1, 8)
+#: Episodes that warm all of them.
+WARMING = 8 * PROCESSES
 ANSWER = b'{"target": "notes/a.json", "stamp": 17}'
 PLANE = PlaneIdentity(name="bench", version="1", wheel_sha256="0" * 64)
 SCENARIO: dict[str, JsonValue] = {
@@ -114,51 +121,77 @@ def manifest_of(jobs: Sequence[EpisodeJob]) -> Manifest:
     )
 
 
-def play(jobs: Sequence[EpisodeJob], folder: Path) -> int:
-    """Run all of them into ``folder``; returns how many pass."""
-    provider = catalog.module("providers", "openai").build()
-    scripted = catalog.module("actors", "scripted")
-    clock, reads, stop = SystemClock(), NoReads(), threading.Event()
-    passed = 0
+@dataclass
+class Player:
+    """Plays episodes as a session does, with a plane of this process."""
 
-    def one(job: EpisodeJob) -> EpisodeResult:
+    provider: Provider = field(default_factory=catalog.module("providers", "openai").build)
+    removals: Removals = field(default_factory=Removals)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, job: EpisodeJob) -> EpisodeResult:
+        """One episode."""
         parts = EpisodeParts(
             job=job,
-            actor=scripted.build(job.actor, provider),
+            actor=catalog.module("actors", "scripted").build(job.actor, self.provider),
             open_plane=lambda _: BenchPlane(),
-            executor=reads,
-            clock=clock,
-            cancelled=stop.is_set,
+            executor=NoReads(),
+            clock=SystemClock(),
+            cancelled=self.stop.is_set,
             search_path="/usr/bin:/bin",
-            remove_later=removals.hand_over,
+            remove_later=self.removals.hand_over,
         )
         return episode.run(parts)[0]
+
+    def cancel(self) -> None:
+        """End what runs."""
+        self.stop.set()
+
+
+@contextmanager
+def open_player() -> Iterator[Player]:
+    """One for a process."""
+    player = Player()
+    with contextlib.closing(player.removals):
+        yield player
+
+
+def play(jobs: Sequence[EpisodeJob], folder: Path, pool: Pool) -> int:
+    """Run all of them into ``folder``; returns how many pass."""
+    passed = 0
 
     def done(position: int, result: EpisodeResult) -> None:
         nonlocal passed
         passed += result.receipt.verdict == "pass" and result.receipt.counters.executed_calls == CALLS
         store.add(position, result)
 
-    with (
-        RunStore(folder, manifest_of(jobs), SecretGuard(), sync=False) as store,
-        contextlib.closing(Removals()) as removals,
-    ):
-        run_suite(jobs, episode=one, jobs_at_once=1, done=done, stop=stop)
+    with RunStore(folder, manifest_of(jobs), SecretGuard(), sync=False) as store:
+        run_suite(jobs, episode=Player().run, jobs_at_once=2 * PROCESSES, done=done, stop=threading.Event(), pool=pool)
         store.finish("2026-01-01T00:00:01Z")
     return passed
 
 
+def burnt() -> float:
+    """Seconds of processor that this process took, and those of it that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def main() -> int:
-    """Play one that does not count, for what is loaded late; then all of them, and print."""
+    """Play some that do not count, for what is loaded late; then all of them, and print."""
     count, folder = int(sys.argv[1]), Path(sys.argv[2])
-    play(jobs_of(1), folder / "first")
-    started, burnt = time.perf_counter(), time.process_time()
-    passed = play(jobs_of(count), folder / "all")
+    jobs = jobs_of(max(count, WARMING))
+    pool: Pool = catalog.module("pools", "processes").build(jobs, PROCESSES, open_player)
+    with contextlib.closing(pool):
+        play(jobs[:WARMING], folder / "first", pool)
+        before, started = burnt(), time.perf_counter()
+        passed = play(jobs[:count], folder / "all", pool)
+        seconds = time.perf_counter() - started
     told = {
-        "seconds": time.perf_counter() - started,
-        "processor_seconds": time.process_time() - burnt,
+        "seconds": seconds,
+        "processor_seconds": burnt() - before,
         "passed": passed,
-        "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "peak_kib": sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)),
     }
     sys.stdout.write(json.dumps(told) + "\n")
     return int(passed != count)

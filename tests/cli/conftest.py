@@ -43,7 +43,7 @@ class Harness(Protocol):
         """How it ended."""
 
 
-def _loaded(name: str) -> LoadedScenario:
+def _loaded(name: str, changed: str = "") -> LoadedScenario:
     scenario = Scenario.model_validate(
         {
             "schema": 1,
@@ -59,22 +59,27 @@ def _loaded(name: str) -> LoadedScenario:
             "script": {"reference": ("cat target",), "wrong": {"stopped": ("date",)}},
         }
     )
-    return LoadedScenario(scenario=scenario, digest=f"sha256:{name}", path=f"scenarios/{name}.toml")
+    return LoadedScenario(scenario=scenario, digest=f"sha256:{name}{changed}", path=f"scenarios/{name}.toml")
 
 
 @dataclass
 class World:
-    """What there is, and how episodes end: by ``verdicts[scenario]``, or however ``episode`` says."""
+    """What there is, and how episodes end: by ``verdicts[scenario]``, or however ``episode`` says.
+
+    A scenario in ``changed`` is another one than it was.
+    """
 
     folder: Path
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     names: tuple[str, ...] = ("pack/a", "pack/b")
+    changed: dict[str, str] = field(default_factory=dict)
     planes: tuple[str, ...] = ("loopx==0.4.8",)
     jobs: list[EpisodeJob] = field(default_factory=list)
     cancelled: int = 0
     swept: int = 0
     episode: Callable[[EpisodeJob], EpisodeResult] | None = None
     ceiling: Ceiling | None = None
+    is_new: bool | None = None
 
     def result(self, job: EpisodeJob) -> EpisodeResult:
         name = job.loaded.scenario.id
@@ -168,11 +173,17 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-0123456789")
 
-    def session(*_: object, ceiling: Ceiling | None = None, **__: object) -> MadeUpSession:
+    def session(*_: object, ceiling: Ceiling | None = None, is_new: bool = False, **__: object) -> MadeUpSession:
+        made.is_new = is_new
         return MadeUpSession(made, ceiling)
 
     monkeypatch.setattr(wiring, "Session", session)
-    monkeypatch.setattr(wiring, "load_scenario", lambda _, name: _loaded(name.removesuffix(".toml")))
+
+    def load_scenario(_: wiring.Settings, name: str) -> LoadedScenario:
+        name = name.removesuffix(".toml")
+        return _loaded(name, made.changed.get(name, ""))
+
+    monkeypatch.setattr(wiring, "load_scenario", load_scenario)
     monkeypatch.setattr(wiring, "scenarios", lambda *_: {name: tmp_path / f"{name}.toml" for name in made.names})
     monkeypatch.setattr(wiring, "plane_identity", plane_identity)
     monkeypatch.setattr(wiring, "actor_specs", lambda _place, text, _loaded, _sets: made.actor_specs(text))

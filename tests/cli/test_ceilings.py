@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +16,7 @@ from harness.meter import Ceiling
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
+from harness.schema.spending import entry_name
 
 LIVE = "openai-compatible/priced-bounded"
 PRICED = "openai-compatible/priced"
@@ -40,12 +43,13 @@ def paying(world: World, *, most: int, cost: int | None) -> Callable[[EpisodeJob
     def episode(job: EpisodeJob) -> EpisodeResult:
         ceiling, made = world.ceiling, world.result(job)
         assert ceiling is not None
-        if not ceiling.reserve(job.key, Decimal(most), seconds=1.0, stopped=lambda: False):
+        name = entry_name(job.key, "o:attempt:1")
+        if not ceiling.reserve(name, Decimal(most), seconds=1.0, stopped=lambda: False):
             refused = Outcome(status="limit_exceeded", reason="quota_refused")
             receipt = made.receipt.model_copy(update={"outcome": refused})
             return EpisodeResult(receipt=receipt, log=made.log.model_copy(update={"resumable": True}))
         spent = None if cost is None else Decimal(cost)
-        ceiling.settle(job.key, spent)
+        ceiling.settle(name, spent)
         row = AttemptRow(operation="o", attempt=1, status="completed", usage=None, seconds=0, cost_micro_usd=spent)
         return EpisodeResult(receipt=made.receipt, log=made.log.model_copy(update={"attempts": (row,)}))
 
@@ -102,15 +106,21 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     code, out, err = harness(*argv)
     assert code == 2
     assert err == (
-        "harness: --max-cost is reached: of $0.001 at most $0.0009 is spent; 3 of 5 episodes are finished and kept "
-        "in out; go on with: harness run --resume out\n"
+        "harness: --max-cost is reached: of $0.001 at most $0.0009 is spent, and the next call may cost $0.0004; "
+        "a higher bound goes on; 3 of 5 episodes are finished and kept in out; go on with: harness run --resume out\n"
     )
     assert "cost: $0.000900 (3 model calls)" in out
     view = read_run(world.folder / "out")
     assert (view.manifest.state, len(view.receipts)) == ("interrupted", 3)
 
+    before = {path: path.read_bytes() for path in (world.folder / "out").rglob("*") if path.is_file()}
     code, _, err = harness("run", "--resume", "out", "--max-cost", "0.001")
-    assert (code, "of 5 episodes are finished and kept" in err) == (2, True)
+    assert code == 4
+    assert err == (
+        f"harness: --max-cost 0.001: one call of {LIVE!r} in pack/a may cost $0.000503 or more, and $0.0001 is left, "
+        "for $0.0009 is spent; give at least 0.001403, or lower max_output_tokens\n"
+    )
+    assert {path: path.read_bytes() for path in (world.folder / "out").rglob("*") if path.is_file()} == before
     assert len(read_run(world.folder / "out").receipts) == 3
     assert harness("run", "--resume", "out", "--max-cost", "0.002")[0] == 0
     view = read_run(world.folder / "out")
@@ -155,7 +165,7 @@ def test_nothing_starts_when_the_time_is_over(harness: Harness, world: World, mo
     world.episode = slow
     code, _, err = harness("run", "--actor", "script", "-n", "1", "--out", "out", "--max-time", "1m")
     assert code == 2
-    assert err.startswith("harness: --max-time is over; 1 of 2 episodes are finished and kept in out; go on with: ")
+    assert err.startswith("harness: --max-time is over; 1 of 2 episodes is finished and kept in out; go on with: ")
 
 
 def test_a_dry_run_tells_the_range_of_the_price(harness: Harness, world: World) -> None:
@@ -170,3 +180,75 @@ def test_a_dry_run_tells_the_range_of_the_price(harness: Harness, world: World) 
     text = harness("run", "pack/a", "--actor", LIVE, "--dry-run")[1]
     assert text.splitlines()[-1].endswith(f"3 to {told['most_tokens']} tokens, $0.0000 to $1.4526")
     assert world.jobs == []
+
+
+def test_a_call_of_an_episode_that_was_cut_off_makes_the_cost_a_lower_bound(harness: Harness, world: World) -> None:
+    paid = paying(world, most=400, cost=300)
+
+    def cut_off_at_last(job: EpisodeJob) -> EpisodeResult:
+        if job.trial < 3:
+            return paid(job)
+        assert world.ceiling is not None
+        settled, in_flight = (entry_name(job.key, f"o:attempt:{number}") for number in (1, 2))
+        world.ceiling.reserve(settled, Decimal(400), seconds=1.0, stopped=lambda: False)
+        world.ceiling.settle(settled, Decimal(100))
+        world.ceiling.reserve(in_flight, Decimal(400), seconds=1.0, stopped=lambda: False)
+        os.kill(os.getpid(), signal.SIGINT)
+        made = world.result(job)
+        cancelled = made.receipt.model_copy(
+            update={"outcome": Outcome(status="cancelled", reason="shutdown"), "verdict": "not_judged"}
+        )
+        return EpisodeResult(receipt=cancelled, log=made.log.model_copy(update={"resumable": True}))
+
+    world.episode = cut_off_at_last
+    argv = ("run", "pack/a", "--actor", LIVE, "--trials", "3", "-n", "1", "--out", "out", "--yes-spend")
+    code, out, _ = harness(*argv, "--format", "json")
+    told = {
+        "usd": "0.000700",
+        "is_lower_bound": True,
+        "calls": 4,
+        "calls_of_unknown_cost": 1,
+        "calls_without_a_receipt": 2,
+    }
+    assert (code, json.loads(out)["cost"]) == (130, told)
+    line = "cost: >= $0.000700 (1 of 4 model calls of unknown cost; 2 in episodes without a receipt here)"
+    code, out, _ = harness("report", "out")
+    assert (code, line in " ".join(out.split())) == (0, True)
+    code, out, _ = harness("report", "out", "--format", "json")
+    assert (code, json.loads(out)["cost"], len(json.loads(out)["receipts"])) == (0, told, 2)
+    assert harness("report", "out", "--report", "html", "--out", "page.html", "--format", "json")[0] == 4
+
+
+def test_a_bound_below_one_call_is_refused_before_anything_is_made(harness: Harness, world: World) -> None:
+    code, out, err = harness("run", "pack/a", "--actor", LIVE, "--max-cost", "0.0005", "--out", "out")
+    assert (code, out, world.jobs, (world.folder / "out").exists()) == (4, "", [], False)
+    assert err == (
+        f"harness: --max-cost 0.0005: one call of {LIVE!r} in pack/a may cost $0.000503 or more, and $0.0005 is left; "
+        "give at least 0.000503, or lower max_output_tokens\n"
+    )
+
+
+def test_a_call_that_the_bound_turns_out_not_to_cover_is_told_with_what_it_needs(
+    harness: Harness, world: World
+) -> None:
+    world.episode = paying(world, most=700, cost=300)
+    code, _, err = harness("run", "pack/a", "--actor", LIVE, "--max-cost", "0.0006", "--out", "out")
+    assert code == 2
+    assert "of $0.0006 at most $0 is spent, and the next call may cost $0.0007; a higher bound goes on; 0 of 1" in err
+
+
+@pytest.mark.parametrize(("time", "code"), [("2m", 4), ("119s", 4), ("121s", 0)])
+def test_a_time_in_which_no_call_can_end_is_refused_before_anything_is_made(
+    harness: Harness, world: World, time: str, code: int
+) -> None:
+    ended, _, err = harness("run", "pack/a", "--actor", LIVE, "--yes-spend", "--max-time", time, "--out", "out")
+    assert (ended, bool(world.jobs), (world.folder / "out").exists()) == (code, code == 0, code == 0)
+    if code:
+        assert err.count("\n") == 1
+        assert f"one call of {LIVE!r} in pack/a may take 120 s (model_call_s)" in err
+        assert "give more than 120s" in err
+
+
+def test_a_time_that_is_too_short_for_a_call_bounds_no_script(harness: Harness, world: World) -> None:
+    assert harness("run", "pack/a", "--max-time", "10s", "--out", "out")[0] == 0
+    assert len(world.jobs) == 1

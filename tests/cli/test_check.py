@@ -252,3 +252,14 @@ def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
     assert printed.err == f"harness: {replayed.broken[0]}\n"
     assert replayed.counts == "1 of 2 recordings is unreadable"
     assert "bad.jsonl: recording_unreadable: the file is empty" in replayed.broken[0]
+
+
+def test_every_file_that_needs_a_missing_plane_is_counted_with_what_installs_it(
+    harness: Harness, world: World, judged: None
+) -> None:
+    world.planes = ()
+
+    code, out, err = harness("check")
+
+    assert (code, out) == (4, "")
+    assert err.count("harness plane install") == 1

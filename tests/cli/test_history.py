@@ -105,3 +105,21 @@ def test_nothing_is_purged_under_a_run_that_goes_on(harness: Harness, reports: P
         f"{reports / 'one'}: 1 unfinished episode removed\n",
     )
     assert not kept.exists()
+
+
+def test_nothing_half_written_is_left_by_a_purge(harness: Harness, reports: Path) -> None:
+    whole = reports / "one" / "recordings" / "pack" / "a" / "whole.jsonl"
+    halves = [
+        whole.with_name("half.jsonl.partial"),
+        whole.with_name("half.jsonl.2.partial"),
+        reports / "one" / "outputs" / ".aa.txt.part",
+        reports / "one" / ".manifest.json.part",
+    ]
+    for path in (whole, *halves):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("said")
+    (reports / "one" / "episodes").mkdir()
+    assert harness("history", "purge", str(reports / "one"))[0] == 0
+    assert [path for path in halves if path.exists()] == []
+    assert whole.read_text() == "said"
+    assert not (reports / "one" / "episodes").exists()

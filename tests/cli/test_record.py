@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from harness.meter import Ceiling
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
@@ -28,6 +30,7 @@ class World(Protocol):
     verdicts: dict[str, Verdict]
     jobs: list[EpisodeJob]
     episode: Callable[[EpisodeJob], EpisodeResult] | None
+    ceiling: Ceiling | None
 
     def result(self, job: EpisodeJob) -> EpisodeResult: ...
 
@@ -110,9 +113,10 @@ def test_a_script_is_refused_as_no_live_model_whatever_was_agreed_to(
 
 
 def test_consent_is_asked_of_live_models(harness: Harness, world: World) -> None:
-    assert harness("record", "--actor", "openai/m")[::2] == (
-        4,
-        "harness: live models cost money; agree with --yes-spend\n",
+    code, _, err = harness("record", "--actor", "openai/m")
+    assert code == 4
+    assert err.startswith(
+        "harness: actor 'openai/m' is a live model and costs money; bound it with --max-cost USD, or "
     )
 
 
@@ -131,3 +135,53 @@ def test_each_line_of_jsonl_is_one_episode(harness: Harness, world: World) -> No
     lines = [json.loads(line) for line in harness(*LIVE, "--format", "jsonl")[1].splitlines()]
 
     assert [(line["scenario"], line["recording"] is None) for line in lines] == [("pack/a", False), ("pack/b", True)]
+
+
+PRICED = ("record", "--actor", "openai-compatible/priced-bounded")
+
+
+def test_recording_is_bounded_as_a_run_is(harness: Harness, world: World) -> None:
+    """The second episode finds too little left: it is told, and no success."""
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        made = world.result(job)
+        assert world.ceiling is not None
+        if not world.ceiling.reserve(job.key, Decimal(600), seconds=1.0, stopped=lambda: False):
+            refused = Outcome(status="limit_exceeded", reason="quota_refused")
+            return EpisodeResult(
+                receipt=made.receipt.model_copy(update={"outcome": refused, "verdict": "not_judged"}), log=made.log
+            )
+        world.ceiling.settle(job.key, Decimal(500))
+        return made
+
+    world.episode = episode
+    code, out, err = harness(*PRICED, "--max-cost", "0.001")
+    assert (code, out.splitlines()[-1]) == (2, "1 of 2 recorded")
+    assert err.splitlines()[-1] == (
+        "harness: --max-cost is reached: of $0.001 at most $0.0005 is spent, and the next call may cost $0.0006; a "
+        "higher bound goes on; 1 of 2 episodes is recorded; not played to the end: pack/b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--max-cost", "0.0001"), "--max-cost 0.0001: one call of"),
+        (("--max-time", "10s", "--yes-spend"), "--max-time 10s: one call of"),
+    ],
+)
+def test_a_bound_that_covers_no_call_records_nothing(
+    harness: Harness, world: World, more: tuple[str, ...], told: str
+) -> None:
+    code, out, err = harness(*PRICED, *more)
+    assert (code, out, err.count("\n"), world.jobs) == (4, "", 1, [])
+    assert told in err
+
+
+def test_what_would_be_recorded_can_be_looked_at(harness: Harness, world: World) -> None:
+    code, out, err = harness(*PRICED, "--dry-run")
+    assert (code, err, world.jobs) == (0, "", [])
+    assert "pack/a" in out
+    assert "2 episodes; at most 24 calls of live models" in out
+    rows = harness(*PRICED, "--dry-run", "--format", "jsonl")[1].splitlines()
+    assert [json.loads(row)["scenario"] for row in rows] == ["pack/a", "pack/b"]

@@ -350,7 +350,7 @@ def test_ctrl_c_finishes_what_is_in_flight_and_exits_130(harness: Harness, world
     assert (code, _scenarios(out), len(world.jobs), world.cancelled) == (130, ["pack/a"], 1, 0)
     assert (
         err
-        == "harness: interrupted; 1 of 2 episodes are finished and kept in out; go on with: harness run --resume out\n"
+        == "harness: interrupted; 1 of 2 episodes is finished and kept in out; go on with: harness run --resume out\n"
     )
     assert read_run(world.folder / "out").manifest.state == "interrupted"
 

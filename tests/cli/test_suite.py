@@ -202,7 +202,7 @@ def test_a_merged_run_is_not_gone_on_with(harness: Harness, world: World) -> Non
     harness("history", "merge", "1", "2", "--out", "merged")
     code, out, err = harness("run", "--resume", "merged")
     assert (code, out) == (4, "")
-    assert err == "harness: merged is merged from 2 runs: go on with one of those, and merge them again\n"
+    assert err == "harness: merged is merged from 2 runs: go on with one of those, and merge again\n"
 
 
 def test_of_a_complete_run_nothing_is_left_to_play(harness: Harness, world: World) -> None:
@@ -327,10 +327,64 @@ def test_how_many_refusals_are_enough_can_be_said(harness: Harness, world: World
     assert len(world.jobs) == 8
 
 
+class Killed(BaseException):
+    """Nothing of a process goes on."""
+
+
+def killed_after(world: World, monkeypatch: pytest.MonkeyPatch, harness: Harness, categories: Sequence[str]) -> None:
+    """A run of eight that ends as a killed one does: with results of these sorts, and nothing laid out."""
+    ends = iter(categories)
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        category = next(ends, None)
+        if category is None:
+            raise Killed
+        return world.result(job) if category == "none" else failing(world.result(job), category)
+
+    world.episode = episode
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.cli.play._lay_out", lambda *_: None)
+        with pytest.raises(Killed):
+            harness("run", *LIVE, "--trials", "4", "-n", "1", "--retries", "0", "--out", "out")
+    assert read_run(Path("out")).manifest.state == "running"
+    world.jobs.clear()
+
+
+@pytest.mark.parametrize(
+    ("categories", "more"),
+    [
+        (("auth", "auth"), 1),
+        (("none", "quota_exhausted", "auth"), 1),
+        (("auth", "auth", "none"), 3),
+        (("auth", "timeout", "auth"), 1),
+        ((), 3),
+    ],
+)
+def test_refusals_in_a_row_are_counted_on_after_a_kill(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, categories: tuple[str, ...], more: int
+) -> None:
+    killed_after(world, monkeypatch, harness, categories)
+    world.episode = lambda job: failing(world.result(job), "auth")
+    assert harness("run", "--resume", "out", "--yes-spend", "-n", "1")[0] == 2
+    assert len(world.jobs) == more
+
+
+def test_a_provider_that_had_refused_everybody_is_not_asked_by_who_goes_on_after_a_kill(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_after(world, monkeypatch, harness, ("auth", "auth"))
+    world.episode = None
+    code, _, err = harness("run", "--resume", "out", "--yes-spend", "-n", "1", "--refusals", "2")
+    assert (code, world.jobs) == (2, [])
+    assert "openai refused several episodes in a row (key or quota) and is left alone: 6 of 8 were not begun" in err
+    assert harness("run", "--resume", "out", "--yes-spend", "-n", "1", "--refusals", "2")[0] == 0
+    assert len(world.jobs) == 8
+
+
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (("--provider-limit", "azure=1"), "--provider-limit takes NAME=N; names: openai"),
+        (("--provider-limit", "azure=1"), "is no provider; there are: openai"),
         (("--provider-limit", "openai=0"), "--provider-limit openai: this number cannot be used"),
         (("--retries", "-1"), "Invalid value for '--retries'"),
         (("--refusals", "x"), "Invalid value for '--refusals'"),
@@ -348,9 +402,9 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     given: list[dict[str, int]] = []
 
     class Watched(Queue):
-        def __init__(self, jobs: Sequence[EpisodeJob], care: Care) -> None:
+        def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
             given.append(dict(care.concurrency))
-            super().__init__(jobs, care)
+            super().__init__(jobs, care, before)
 
     monkeypatch.setattr("harness.suite.runner.Queue", Watched)
     Path("harness.toml").write_text("[providers.openai]\nconcurrency = 3\n[providers.ark]\nconcurrency = 2\n", "utf-8")
@@ -358,3 +412,25 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     harness("run", *LIVE, "--provider-limit", "openai=5", "--out", "2")
     assert given == [{"openai": 3, "ark": 2}, {"openai": 5, "ark": 2}]
     assert world.jobs
+
+
+def test_live_models_are_played_in_one_process_only(harness: Harness, world: World) -> None:
+    code, out, err = harness("run", *LIVE, "--pool", "processes")
+
+    assert (code, out, world.jobs) == (4, "", [])
+    assert err == "harness: --pool processes is for scripts and recordings; openai/m is a live model: use threads\n"
+
+
+def test_a_request_that_a_provider_cannot_use_is_final_and_says_what_to_do(harness: Harness, world: World) -> None:
+    world.episode = lambda job: failing(world.result(job), "model_not_found")
+    code, _, err = harness("run", "pack/a", *LIVE, "--trials", "2", "-n", "1", "--out", "out")
+
+    assert (code, len(world.jobs)) == (2, 2)
+    assert err == (
+        "harness: 2 episodes of openai/m not judged: the provider cannot use the request (model_not_found); --resume "
+        "does not send it again: correct the model's name, its settings or the scenario, then go on with what is "
+        "corrected, or begin a new run\n"
+    )
+    world.jobs.clear()
+    assert harness("run", "--resume", "out", "--yes-spend")[0] == 2
+    assert world.jobs == []

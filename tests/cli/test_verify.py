@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -62,3 +63,85 @@ def test_a_folder_without_a_run_is_one_line_and_4(harness: Harness, tmp_path: Pa
     code, out, err = harness("verify", str(tmp_path))
     assert (code, out) == (4, "")
     assert err.endswith("holds no run (manifest.json is not there)\n")
+
+
+def _torn(path: Path) -> None:
+    path.write_bytes(b'{"key":"a","oper')
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"\n\xff\xfe\n")
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+ADDED_TO = ("late.jsonl", "spending.jsonl", "superseded.jsonl")
+
+
+@pytest.mark.parametrize("name", ADDED_TO)
+def test_a_torn_last_line_is_told_and_is_no_flaw(harness: Harness, finished: Path, name: str) -> None:
+    _torn(finished / name)
+    code, out, err = harness("verify", "out")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1] == f"  {name}:1: its end was never written, so it does not count"
+    (run,) = json.loads(harness("verify", "out", "--format", "json")[1])["runs"]
+    assert run["torn"] == [{"file": name, "line": 1}]
+
+
+@pytest.mark.parametrize("name", [*ADDED_TO, "outputs/aa.txt", "recordings/a/b/c.jsonl"])
+@pytest.mark.parametrize("damage", [_garbage, _folder], ids=["garbage", "a folder"])
+def test_other_damage_is_named_by_its_file_and_ends_with_1(
+    harness: Harness, finished: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    (finished / name).parent.mkdir(parents=True, exist_ok=True)
+    damage(finished / name)
+    code, out, err = harness("verify", "out")
+    assert (code, err) == (1, "")
+    assert f"  {name}" in out
+
+
+@pytest.mark.parametrize("damage", [_torn, _garbage, _folder], ids=["torn", "garbage", "a folder"])
+def test_what_only_adds_to_a_run_keeps_nobody_from_reading_it_or_going_on(
+    harness: Harness, finished: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(finished / "late.jsonl")
+    for words in (("report", "out"), ("show", "out/1"), ("run", "--resume", "out")):
+        code, _, err = harness(*words)
+        assert code == 0, words
+        told = [line for line in err.splitlines() if "late.jsonl" in line]
+        assert bool(told) == (damage is not _torn), words
+        assert all(line.endswith("; left out") for line in told)
+
+
+@pytest.mark.parametrize("damage", [_garbage, _folder], ids=["garbage", "a folder"])
+def test_where_money_could_be_spent_twice_nobody_goes_on(
+    harness: Harness, finished: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(finished / "spending.jsonl")
+    code, _, err = harness("run", "--resume", "out")
+    assert code == 4
+    assert any("out/spending.jsonl" in line for line in err.splitlines())
+    assert harness("report", "out")[0] == 0
+
+
+def test_a_log_that_lost_a_line_is_told_and_no_bug(harness: Harness, finished: Path) -> None:
+    path = finished / "run.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    for words in (("report", "out"), ("run", "--resume", "out")):
+        code, _, err = harness(*words)
+        assert (code, err.count("\n")) == (4, 1), words
+        assert "out/run.jsonl: has 1 line for 2 receipts" in err
+
+
+def test_damaged_journals_and_texts_of_unfinished_episodes_are_named(harness: Harness, finished: Path) -> None:
+    place = finished / "episodes" / "abc"
+    (place / "spool").mkdir(parents=True)
+    (place / "journal.jsonl").write_bytes(b"nothing\n")
+    (place / "spool" / "turn-1.main.1.reply").write_bytes(b"harness-reply 1 9 x\nshort")
+    (place / "spool" / ("0" * 64)).write_bytes(b"another")
+    code, out, _ = harness("verify", "out")
+    assert code == 1
+    assert "  episodes/abc/journal.jsonl: line 1 of its journal is not what was written (sha256:" in out
+    assert out.count("is not what was kept under that name") == 2

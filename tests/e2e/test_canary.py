@@ -172,12 +172,21 @@ def test_a_bug_of_ours_shows_no_value(planted: CommandLine) -> None:
     assert KEY.encode() not in done.stdout + done.stderr
 
 
-def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_it(planted: CommandLine) -> None:
+@pytest.mark.parametrize("keep", ["failed", "all"])
+def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_it(
+    planted: CommandLine, keep: str
+) -> None:
     release = threading.Event()
+    first = iter([{**call("ls -la", "call-1"), "note": CANARY}])
 
     def hang(_: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for answer in first:
+            return answer
+        hung.set()
         release.wait(60)
         return text("too late")
+
+    hung = threading.Event()
 
     with serving(hang) as server:
         process = planted.start(
@@ -188,8 +197,10 @@ def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_
             str(planted.folder / "out"),
             "--actor",
             f"openai-compatible/toy@{server.url}",
+            "--keep",
+            keep,
         )
-        assert server.asked.wait(60)
+        assert hung.wait(60)
         process.send_signal(signal.SIGKILL)
         out, err = process.communicate(timeout=60)
         release.set()
@@ -206,7 +217,11 @@ def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
     assert leaks(place)
     assert leaks(place, forms_of=KEYS) == []
-    assert all(path.startswith(str(place)) for path in leaks(planted.folder / "out"))
+    recorded = planted.folder / "out" / "recordings"
+    assert stat.S_IMODE(recorded.stat().st_mode) == 0o700
+    assert [path.suffix for path in recorded.rglob("*") if path.is_file()] == [".partial"]
+    assert leaks(recorded, forms_of=KEYS) == []
+    assert all(path.startswith((str(place), str(recorded))) for path in leaks(planted.folder / "out"))
     assert leaks(planted.home, planted.cwd, planted.user) == []
     assert [form for form in ALL if form in out + err] == []
     assert planted.run("doctor").returncode == 0

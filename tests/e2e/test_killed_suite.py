@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from harness import wiring
+
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 #: Ten percent of all attempts go wrong, in six ways.
@@ -55,6 +57,17 @@ kind = "status"
 status = 500
 rate = 0.05
 """
+#: Calls that are never answered, among those that are: a kill may fall into one that hangs.
+HANGS = """
+[[model.{model}.fault]]
+kind = "hang"
+rate = 0.08
+[[model.{model}.fault]]
+kind = "reset"
+rate = 0.03
+"""
+#: How long a model may take for an answer where some never come, in seconds; the others take 60 ms.
+PATIENCE_S = 3.0
 WRONG = {
     "loopx/capability-repair": "monitor_fallback",
     "loopx/selected-todo": "wrong_selected_todo_target",
@@ -203,6 +216,24 @@ def bad_night(line: CommandLine) -> Iterator[Night]:
     yield from night_of(line, OUTAGES, retries=1, selection=("registry/*",), trials=3)
 
 
+@pytest.fixture
+def hanging_night(line: CommandLine) -> Iterator[Night]:
+    """The same scenarios, but for that an answer is not waited for so long."""
+    place = wiring.settings()
+    for name, path in wiring.scenarios(place).items():
+        if name.startswith("registry/"):
+            own = line.cwd / "scenarios" / f"{name}.toml"
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.write_text(hurried(path.read_text(encoding="utf-8")), encoding="utf-8")
+    yield from night_of(line, HANGS, retries=0, selection=("registry/*",), trials=4)
+
+
+def hurried(text: str) -> str:
+    """The text of a scenario with a small bound on each model call."""
+    told = f"model_call_s = {PATIENCE_S}\n"
+    return text.replace("[limits]\n", f"[limits]\n{told}", 1) if "[limits]\n" in text else f"{text}\n[limits]\n{told}"
+
+
 def killed(night: Night, kills: int, seed: int) -> None:
     """One undisturbed run, one that is killed so often, until near its end, and gone on with: hold both together."""
     whole = night.line.run(*night.words("whole"))
@@ -238,3 +269,10 @@ def test_episodes_that_are_tried_again_are_tried_as_often_after_kills(bad_night:
     killed(bad_night, 7, seed=5)
     attempts = [json.loads(line)["attempt"] for line in bad_night.receipts("killed").splitlines()]
     assert max(attempts) == 2
+
+
+def test_a_kill_that_falls_into_a_call_that_hangs_changes_nothing(hanging_night: Night) -> None:
+    killed(hanging_night, 6, seed=3)
+    rows = [json.loads(line)["outcome"] for line in hanging_night.receipts("killed").splitlines()]
+    waiting = [row for row in rows if (row["reason"], row["detail"]) == ("reconciliation_required", "model_call")]
+    assert waiting

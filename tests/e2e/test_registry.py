@@ -110,3 +110,13 @@ def test_an_operation_that_the_registry_has_not_is_refused_with_its_line(bare: C
     assert (
         f":{line}: tool.list_tasks.operation: registry has no operation 'lists'; did you mean" in done.stderr.decode()
     )
+
+
+def test_receipts_are_the_same_bytes_in_whatever_pool_they_are_made(bare: CommandLine, tmp_path: Path) -> None:
+    receipts = []
+    for pool in ("threads", "processes"):
+        done = bare.run("run", "registry/*", "--trials", "2", "--pool", pool, "-n", "2", "--out", str(tmp_path / pool))
+        assert (done.returncode, done.stderr) == (0, b"")
+        receipts.append((tmp_path / pool / "receipts.jsonl").read_bytes())
+    assert receipts[0] == receipts[1]
+    assert receipts[0].count(b"\n") == 2 * len(PACK)

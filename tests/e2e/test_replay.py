@@ -282,7 +282,7 @@ def test_check_replays_recordings_and_tells_strays(own: CommandLine) -> None:
     told = [one for one in done.stdout.decode().splitlines() if not one.startswith("to record anew")]
     assert all(len(one) <= 120 or " " not in one.strip() or "kind[" in one for one in told)
     last = done.stdout.decode().splitlines()[-1]
-    assert last.startswith("6 scenarios are fine; 1 of 4 recordings is stale, 1 stray")
+    assert last.startswith("6 scenarios are fine; 1 of 16 recordings is stale, 1 stray")
 
 
 def test_a_run_of_everything_tells_strays_and_a_run_of_some_does_not(own: CommandLine) -> None:
@@ -291,11 +291,11 @@ def test_a_run_of_everything_tells_strays_and_a_run_of_some_does_not(own: Comman
     orphan.write_bytes(recorded(own).read_bytes())
     done = own.run("run", NAME, "--actor", "recorded")
     assert (done.returncode, done.stderr) == (0, b"")
-    # the bundled recordings of the other scenario are played too, and two of them fail as they were recorded
+    # the bundled recordings of the other scenarios are played too, and two of each fail as they were recorded
     for more, code in (((), 6), (("--stale", "warn"), 1)):
         done = own.run("run", "--actor", "recorded", *more)
         assert done.returncode == code
-        assert done.stderr.count(b"\n") == 2  # the other line: bundled scenarios that have no recording
+        assert done.stderr.count(b"\n") == 1
         assert f"stray recording {orphan}: its scenario is not there".encode() in done.stderr
 
 
@@ -361,9 +361,9 @@ def test_every_mutation_of_every_shipped_recording_is_noticed(line: CommandLine)
     done = line.run("check", "--mutate-recording", "--format", "json")
     assert done.returncode == 0, done.stdout
     reports = json.loads(done.stdout)["recordings"]
-    assert len(reports) == 6
+    assert len(reports) == 18
     assert sum(report["mutations"] for report in reports) >= 500
-    assert [report["survivors"] for report in reports] == [[]] * 6
+    assert [report["survivors"] for report in reports] == [[]] * 18
 
 
 def test_replays_are_byte_identical_in_any_place_year_and_executor(plane_home: Path, tmp_path: Path) -> None:
@@ -390,4 +390,4 @@ def test_replays_are_byte_identical_in_any_place_year_and_executor(plane_home: P
                             text = canonical(session.run(job).receipt)
                             key = spec.recording or ""
                             assert seen.setdefault(key, text) == text, (key, executor, year)
-    assert len(seen) == 6
+    assert len(seen) == 18

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from harness.recording import load
+
 pytestmark = pytest.mark.plane
 
 SCENARIO = "loopx/selected-todo"
@@ -41,9 +43,10 @@ class Nightly:
         self.forgotten += len(paid)
         return Counter(paid)
 
-    def begun(self, out: str, calls: int, stop: signal.Signals, *, again: bool = False) -> int:
+    def begun(self, out: str, calls: int, stop: signal.Signals, *more: str, again: bool = False) -> int:
         """Begin a run, or go on with it, and end it by a signal once so many more calls were paid for."""
         argv = ("--resume", out, "--yes-spend") if again else (SCENARIO, *self.asked, "--out", out)
+        argv = (*argv, *more)
         before = len(self.calls())
         process = self.line.start("run", *argv)
         waiting = threading.Event()
@@ -157,3 +160,58 @@ def test_an_episode_of_unknown_outcome_waits_for_a_decision_and_does_what_was_de
     assert nightly.calls() == paid
     again = line.run("run", "--resume", "waits", "--decide", "1=retry", "--yes-spend")
     assert (again.returncode, again.stderr.count(b"\n")) == (4, 1)
+
+
+def conversations(folder: Path) -> dict[str, list[str]]:
+    """What was asked in the recordings of a run, without what differs between two runs, by their names."""
+    paths = (folder / "recordings").rglob("*.jsonl")
+    return {path.name: [one.key for one in load(path).exchanges] for path in paths}
+
+
+@pytest.mark.slow
+def test_the_recordings_of_a_killed_run_are_those_of_an_undisturbed_one(nightly: Nightly) -> None:
+    whole, killed = (nightly.line.cwd / name for name in ("whole", "killed"))
+    assert nightly.line.run("run", SCENARIO, *nightly.asked, "--out", "whole", "--keep", "all").returncode == 0
+    nightly.forget()
+    for number, calls in enumerate((2, 3)):
+        nightly.begun("killed", calls, signal.SIGKILL, "--keep", "all", again=number > 0)
+    assert list(killed.rglob("*.partial")) != []
+    done = nightly.line.run("run", "--resume", "killed", "--yes-spend", "--keep", "all")
+    assert done.returncode == 0, done.stderr
+    assert conversations(killed) == conversations(whole)
+    assert len(conversations(killed)) == 4
+    assert [path for path in killed.rglob("*") if path.name.endswith((".partial", ".part"))] == []
+    assert not (killed / "episodes").exists()
+    actors = [f"recorded:{path}" for path in sorted((killed / "recordings").rglob("*.jsonl"))]
+    replayed = nightly.line.run(
+        "run", SCENARIO, *(word for one in actors for word in ("--actor", one)), "--out", "again"
+    )
+    verdicts = [
+        Counter(json.loads(line)["verdict"] for line in (folder / "receipts.jsonl").read_text("utf-8").splitlines())
+        for folder in (killed, nightly.line.cwd / "again")
+    ]
+    assert verdicts[0] == verdicts[1], replayed.stderr
+
+
+def test_who_goes_on_with_a_run_that_somebody_writes_is_refused_by_the_others_process(nightly: Nightly) -> None:
+    nightly.begun("twice", 1, signal.SIGKILL)
+    first = nightly.line.start("run", "--resume", "twice", "--yes-spend")
+    paid, waiting = len(nightly.calls()), threading.Event()
+    while len(nightly.calls()) == paid and first.poll() is None:
+        waiting.wait(0.01)
+    assert first.poll() is None
+    second = nightly.line.run("run", "--resume", "twice", "--yes-spend")
+    assert second.returncode == 4
+    (line,) = [line for line in second.stderr.splitlines() if b"another run is writing here" in line]
+    assert b"(process %d)" % first.pid in line
+    first.communicate(timeout=120)
+    assert first.returncode == 0
+
+
+def test_two_runs_at_once_are_both_in_the_history(line: CommandLine) -> None:
+    runs = [line.start("run", SCENARIO, "--out", f"reports/{name}") for name in ("one", "two")]
+    for process in runs:
+        _, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, b"")
+    listed = line.run("history", "list", "--format", "jsonl")
+    assert sorted(json.loads(row)["folder"] for row in listed.stdout.splitlines()) == ["one", "two"]

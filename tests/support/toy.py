@@ -235,6 +235,7 @@ class Stage:
         price: Price | None = None,
         shutdown: Callable[[], bool] = lambda: False,
         keep_output: Callable[[bytes], str | None] | None = None,
+        pays_again: bool = False,
     ) -> Played:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
@@ -262,7 +263,7 @@ class Stage:
             return planes[-1]
 
         parts = EpisodeParts(
-            job=EpisodeJob(loaded=loaded, actor=spec, plane=IDENTITY, options=options),
+            job=EpisodeJob(loaded=loaded, actor=spec, plane=IDENTITY, options=options, pays_again=pays_again),
             actor=actor,
             open_plane=open_plane,
             executor=self.executor,

@@ -20,6 +20,7 @@ from harness.schema.metric import COUNT_MAX, CostReading
 from harness.schema.price import Price
 from harness.schema.process import Completed
 from harness.schema.record import BudgetStop, Metered, Record, UsageRow
+from harness.schema.spending import Entry
 from harness.workspace import Workspace
 
 NO_CACHE_TOLD = Usage(input_tokens=4, output_tokens=2)
@@ -509,9 +510,13 @@ class Gate:
     waits: Callable[[], None] = lambda: None
     reserved: list[str] = field(default_factory=list)
     settled: list[tuple[str, Usage | None, bool]] = field(default_factory=list)
+    known: dict[str, Entry] = field(default_factory=dict)
 
     def admits(self) -> bool:
         return self.is_open
+
+    def before(self, attempt: str) -> Entry | None:
+        return self.known.get(attempt)
 
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         assert seconds > 0

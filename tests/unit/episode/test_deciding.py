@@ -12,15 +12,16 @@ import pytest
 from numbered import case
 from toy import Played, ReplyActor, Stage, answer, called, completed, said
 
-from harness.episode import DurablePlace
-from harness.episode.deciding import decide
-from harness.errors import DecisionRefusedError
+from harness.episode import DurablePlace, decide, deciding, give_answer
+from harness.errors import DecisionRefusedError, OpeningRefusedError
 from harness.journal import JournalFile, Lease, fold
 from harness.ports import TurnContext
+from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, Usage
 from harness.schema.process import Completed
 from harness.schema.record import Closed, Decided, LateUsage, Record, Resumed, Suspended
 from harness.schema.run import LateRow
+from harness.schema.tool import ToolCall
 from harness.workspace import Workspace
 
 SEVEN = Usage(input_tokens=5, output_tokens=2, cache_read_tokens=0)
@@ -295,3 +296,29 @@ def test_the_time_that_it_waited_does_not_count(tool_effect: Waiting) -> None:
     assert tool_effect.drive().receipt.verdict == "pass"
     resumed = [record.payload.credited_s for record in tool_effect.records() if isinstance(record.payload, Resumed)]
     assert resumed == [pytest.approx(7200)]
+
+
+def test_an_episode_that_is_held_for_a_decision_is_written_only_when_that_is_recorded(tool_effect: Waiting) -> None:
+    place, clock = tool_effect.place, tool_effect.stage.clock
+    before, texts = tool_effect.records(), sorted(path.name for path in (place.folder / "spool").iterdir())
+    held = deciding(place, clock, "replay_success", result=FOUND)
+    with held, pytest.raises(DecisionRefusedError, match="lease_held"):
+        tool_effect.decide("abort")
+    assert tool_effect.records() == before
+    assert sorted(path.name for path in (place.folder / "spool").iterdir()) == texts
+    with deciding(place, clock, "replay_success", result=FOUND) as record:
+        record()
+    assert tool_effect.drive().receipt.verdict == "pass"
+
+
+def test_who_answers_what_is_to_be_decided_and_decides_what_is_to_be_answered_is_told_so(
+    tool_effect: Waiting, stage: Stage, tmp_path: Path
+) -> None:
+    with pytest.raises(OpeningRefusedError, match="waits for a decision, not for an answer"):
+        give_answer(tool_effect.place, tool_effect.stage.clock, "Yes.")
+    place = DurablePlace(tmp_path / "other", "driver", sync=False)
+    question: dict[str, JsonValue] = {"code": "decision_required", "text": "May I?"}
+    asks = ToolCall(id="1", name="request_user_input", arguments_raw=json.dumps(question), arguments=question)
+    stage.play(actor=ReplyActor([said("", asks)]), change={"control": {"offer": ["request_user_input"]}}, durable=place)
+    with pytest.raises(DecisionRefusedError, match="waits for an answer, not for a decision"):
+        decide(place, stage.clock, "abort")

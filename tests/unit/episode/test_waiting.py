@@ -13,7 +13,7 @@ from numbered import case
 from toy import Played, ReplyActor, Stage, called, said
 
 from harness.clock import FakeClock
-from harness.episode import DurablePlace, give_answer
+from harness.episode import DurablePlace, answering, give_answer
 from harness.errors import OpeningRefusedError
 from harness.journal import JournalFile, Lease
 from harness.ports import TurnContext
@@ -224,3 +224,22 @@ def test_a_clock_that_was_put_back_gives_no_credit(waiting: Waiting) -> None:
     waiting.answer("Yes.")
     credited = [record.payload.credited_s for record in waiting.records() if isinstance(record.payload, Resumed)]
     assert sum(credited) == 0.0
+
+
+def test_an_episode_that_is_held_for_an_answer_is_nobody_elses_and_written_only_when_that_is_recorded(
+    waiting: Waiting,
+) -> None:
+    waiting.drive()
+    before = waiting.records()
+    with answering(waiting.place(), waiting.stage.clock, "Yes."):
+        with pytest.raises(OpeningRefusedError, match="lease_held"):
+            waiting.answer("No.")
+        assert waiting.records() == before
+    assert waiting.records() == before
+    with answering(waiting.place(), waiting.stage.clock, "Yes.") as record:
+        record()
+    assert len(waiting.records()) > len(before)
+    waiting.drive()
+    told = waiting.requests[-1].messages[-1]
+    assert isinstance(told, ToolMessage)
+    assert told.text == "Yes."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import StoreError
-from harness.receipt import RunStore, read_run, reading
+from harness.receipt import RunStore, lines, read_run
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeResult, Manifest
 
@@ -132,8 +132,8 @@ def test_of_a_run_killed_at_its_start_there_is_nothing_to_read(tmp_path: Path, m
 def test_receipts_without_an_end_are_refused_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "receipts.jsonl").symlink_to("/dev/zero")
     with pytest.raises(StoreError, match=r"receipts\.jsonl: cannot be read: it is no regular file"):
-        list(reading._lines(tmp_path / "receipts.jsonl"))
+        list(lines.lines(tmp_path / "receipts.jsonl"))
     (tmp_path / "long.jsonl").write_bytes(b"x" * 100)
-    monkeypatch.setattr(reading, "LINE_MAX", 50)
+    monkeypatch.setattr(lines, "LINE_MAX", 50)
     with pytest.raises(StoreError, match=r"long\.jsonl:1: is too large; allowed: lines of less than 50 bytes"):
-        list(reading._lines(tmp_path / "long.jsonl"))
+        list(lines.lines(tmp_path / "long.jsonl"))

@@ -9,7 +9,9 @@ import pytest
 
 from harness.errors import StoreError
 from harness.receipt import SpendingFile
-from harness.schema.spending import Entry
+from harness.receipt.spending import beyond
+from harness.schema.run import AttemptRow, RunLogEntry
+from harness.schema.spending import Beyond, Entry, entry_name
 
 FIRST = Entry(attempt="sha256:a", event="reserved", micro_usd=Decimal("12.5"))
 SECOND = Entry(attempt="sha256:a", event="settled", micro_usd=None)
@@ -52,3 +54,18 @@ def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:
     file = SpendingFile(tmp_path / "gone")
     with pytest.raises(StoreError, match="cannot be written"):
         file.keep(FIRST)
+
+
+def test_what_no_row_of_the_log_tells_is_beyond_it(tmp_path: Path) -> None:
+    """Known, in flight, not sent, and one that is told."""
+    file = SpendingFile(tmp_path)
+    for name, cost in (("a", Decimal(5)), ("b", None), ("c", Decimal(0)), ("told", Decimal(7))):
+        attempt = entry_name("key", f"{name}:attempt:1")
+        file.keep(Entry(attempt=attempt, event="reserved", micro_usd=Decimal(9)))
+        if cost is not None:
+            file.keep(Entry(attempt=attempt, event="settled", micro_usd=cost))
+    file.close()
+    row = AttemptRow(operation="told", attempt=1, status="completed", usage=None, seconds=0)
+    log = RunLogEntry(key="key", started_at="", seconds=0, executor="warm", attempts=(row,))
+    assert beyond(SpendingFile(tmp_path).before, [log]) == Beyond(calls=2, unknown=1, micro_usd=Decimal(5))
+    assert beyond((), [log]) == Beyond()

@@ -225,7 +225,7 @@ def test_a_full_disk_is_one_clear_line_and_leaves_no_torn_line(
     with store(tmp_path / "run", manifest) as run:
         run.add(0, make_result(0))
         size = (tmp_path / "run/episodes.part.jsonl").stat().st_size
-        with full_disk(size + 100), pytest.raises(StoreError, match=r"cannot be written: .*1 episodes .* are kept"):
+        with full_disk(size + 100), pytest.raises(StoreError, match=r"cannot be written: .*1 episode .* is kept"):
             run.add(1, make_result(1))
         assert (tmp_path / "run/episodes.part.jsonl").stat().st_size == size
         assert len(read_run(tmp_path / "run").receipts) == 1

@@ -173,7 +173,7 @@ def test_an_answer_comes_no_sooner_than_its_latency(transport: HttpTransport) ->
     ("head", "status", "code"),
     [
         ("POST /v1/other HTTP/1.1\r\ncontent-length: 0", 404, "not_found"),
-        ("GET /v1/models HTTP/1.1", 405, "method_not_allowed"),
+        ("GET /v1/chat/completions HTTP/1.1", 405, "method_not_allowed"),
         ("POST /v1/chat/completions HTTP/1.1", 411, "length_required"),
         ("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: -1", 411, "length_required"),
         (f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {BODY_MAX + 1}", 413, "body_too_large"),

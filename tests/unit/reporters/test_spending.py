@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harness.reporters._spending import cost_line
+from harness.reporters._spending import cost_json, cost_line
+from harness.reporters.html import HtmlReporter
+from harness.reporters.junit import JunitReporter
+from harness.reporters.markdown import MarkdownReporter
 from harness.reporters.terminal import summary
 from harness.schema.run import AttemptRow, RunView
+from harness.schema.spending import Beyond
 
 
 def paid(view: RunView, *costs: Decimal | None, not_sent: int = 0) -> RunView:
@@ -41,3 +45,38 @@ def test_a_cost_that_nobody_knows_is_told_as_that(view: RunView) -> None:
 
 def test_a_run_that_asked_no_live_model_says_nothing_of_a_cost(view: RunView) -> None:
     assert cost_line(paid(view, not_sent=2)) is None
+
+
+def test_calls_of_episodes_that_are_cut_off_count_and_make_the_cost_a_lower_bound(view: RunView) -> None:
+    told = paid(view, Decimal(2_000)).model_copy(
+        update={"beyond": Beyond(calls=3, unknown=1, micro_usd=Decimal("1000.5"))}
+    )
+    line = "cost: >= $0.003000 (1 of 4 model calls of unknown cost; 3 in episodes without a receipt here)"
+    assert cost_line(told) == line
+    assert cost_json(told) == {
+        "usd": "0.003000",
+        "is_lower_bound": True,
+        "calls": 4,
+        "calls_of_unknown_cost": 1,
+        "calls_without_a_receipt": 3,
+    }
+    assert line in summary(told, width=100, color=False)
+    assert line in MarkdownReporter().render(told)
+    escaped = line.replace(">", "&gt;")
+    assert escaped in HtmlReporter().render(told)
+    assert f'<property name="run" value="{escaped}" />' in JunitReporter().render(told)
+
+
+def test_a_run_of_which_only_a_call_in_flight_is_known_has_an_unknown_cost(view: RunView) -> None:
+    told = view.model_copy(update={"receipts": (), "log": (), "beyond": Beyond(calls=1, unknown=1)})
+    assert cost_line(told) == "cost: unknown (1 model call; 1 in episodes without a receipt here)"
+    found = cost_json(told)
+    assert isinstance(found, dict)
+    assert (found["usd"], found["is_lower_bound"]) == (None, True)
+
+
+def test_reports_of_a_run_without_live_models_tell_no_cost(view: RunView) -> None:
+    told = paid(view, not_sent=2)
+    assert cost_json(told) is None
+    for reporter in (MarkdownReporter(), HtmlReporter(), JunitReporter()):
+        assert "cost:" not in reporter.render(told)

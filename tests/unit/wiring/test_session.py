@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from numbered import case
 
 from harness import wiring
 from harness.clock import SystemClock
@@ -15,6 +16,7 @@ from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.wiring import session as session_module
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane
+from harness.wiring.waiting import durable_place
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -153,3 +155,18 @@ def test_no_workspace_is_left_when_a_session_is_closed(
         results = [session.run(job(place)) for _ in range(3)]
     assert [result.receipt.verdict for result in results] == ["pass"] * 3
     assert [path.name for path in (tmp_path / "tmp").iterdir() if path.name.startswith("harness-")] == []
+
+
+@pytest.mark.plane
+@case(224)
+def test_a_new_run_refuses_an_episode_that_is_there_and_leaves_it(place: Settings, tmp_path: Path) -> None:
+    one = job(place, "openai-compatible/nobody@http://127.0.0.1:1/v1")
+    journal = durable_place(tmp_path / "episodes", one.key).folder / "journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(b"of another run\n")
+    with wiring.Session(place, episodes=tmp_path / "episodes", is_new=True) as session:
+        result = session.run(one)
+    assert (result.receipt.outcome.name, result.receipt.verdict) == ("rejected/key_conflict", "not_judged")
+    assert result.log.resumable
+    assert journal.read_bytes() == b"of another run\n"
+    assert [path.name for path in journal.parent.iterdir()] == [journal.name]

@@ -1,0 +1,62 @@
+"""Episodes of a run that cannot be gone on with for what lies on disk of them: told, and played anew when asked."""
+
+from __future__ import annotations
+
+import shlex
+from decimal import ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import Final
+
+import click
+
+from harness.cli.grouped import keep, kept
+from harness.cli.output import note
+from harness.errors import UsageError
+from harness.receipt import is_damaged
+from harness.schema.run import RunLogEntry, RunView
+
+__all__ = ["replay_damaged_option", "replays_damaged", "tell_damaged"]
+
+_MICRO: Final = Decimal(1_000_000)
+
+replay_damaged_option = click.option(
+    "--replay-damaged",
+    is_flag=True,
+    expose_value=False,
+    callback=keep,
+    help="Beside --resume: play episodes anew that cannot be gone on with, for their journal or what belongs to it is "
+    "damaged; what they paid may be paid again, and is flagged.",
+)
+
+
+def replays_damaged(context: click.Context, run: Path | None) -> bool:
+    """What the option says. Raises UsageError where it stands without a run that is gone on with."""
+    replays = bool(kept(context, "replay_damaged"))
+    if replays and run is None:
+        raise UsageError("--replay-damaged goes beside --resume RUN: it is about episodes of an interrupted run")
+    return replays
+
+
+def tell_damaged(view: RunView, folder: Path) -> None:
+    """One line for each of them: which, what is wrong with it, what is known to be spent, and what to type."""
+    for number, (receipt, log) in enumerate(zip(view.receipts, view.log, strict=True), 1):
+        if is_damaged(receipt, log):
+            trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
+            note(
+                f"harness: episode {number} ({receipt.scenario}{trial}) cannot be gone on with: {log.problem}; "
+                f"{_spent(log)}; put it right in {folder / 'episodes'}, or play it anew and pay its calls again: "
+                f"harness run --resume {shlex.quote(str(folder))} --replay-damaged --yes-spend"
+            )
+
+
+def _spent(log: RunLogEntry) -> str:
+    """What its calls cost, as far as anything tells."""
+    paid = [row for row in log.attempts if row.status != "not_sent"]
+    known = [row.cost_micro_usd for row in paid if row.cost_micro_usd is not None]
+    calls = f"{len(paid)} model call{'' if len(paid) == 1 else 's'}"
+    at_least = ">= " if log.at_least else ""
+    bound = ">= " if log.at_least or len(known) < len(paid) else ""
+    if not known:
+        return f"spent on it: unknown, {at_least}{calls}"
+    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    return f"spent on it: {bound}${dollars}, {at_least}{calls}"

@@ -1,0 +1,173 @@
+"""Episodes in processes of their own: for those that compute instead of waiting, where threads share one processor.
+
+Each process opens its own player once, and knows all jobs: only the place in the plan goes to it, and the result comes
+back. A process ends what it plays when it is told to, and when the one that began it is no more.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import Protocol
+
+from harness.errors import EnvironmentProblem, InputError, UsageError, WorkerCrashError
+from harness.schema.run import EpisodeJob, EpisodeResult
+
+__all__ = ["Player", "Processes", "build"]
+
+#: Ended processes are finalized in the order of these numbers, the largest first; this is before all of the library's.
+_FIRST = 100
+
+
+class Player(Protocol):
+    """Plays episodes, one after another."""
+
+    def run(self, job: EpisodeJob) -> EpisodeResult:
+        """One episode. Raises InputError."""
+
+    def cancel(self) -> None:
+        """End what runs; may be called from any thread."""
+
+
+#: Opens the player of a process; goes there as a pickle, so it is a function of a module, or a partial of one.
+OpenPlayer = Callable[[], AbstractContextManager[Player]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """How an episode ended, as it comes from its process: exceptions do not travel well."""
+
+    result: EpisodeResult | None = None
+    refusal: str | None = None
+    crash: tuple[str, tuple[str, ...]] | None = None
+
+
+@dataclass(slots=True)
+class _Process:
+    """What a process holds from its beginning on."""
+
+    jobs: Sequence[EpisodeJob] = ()
+    player: Player | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
+    ending: threading.Event = field(default_factory=threading.Event)
+
+
+_here = _Process()
+
+
+def build(jobs: Sequence[EpisodeJob], at_once: int, open_player: OpenPlayer) -> Processes:
+    """A pool of ``at_once`` processes for these jobs."""
+    return Processes(jobs, at_once, open_player)
+
+
+class Processes:
+    """A pool of processes; they start when the first episode is given to it."""
+
+    def __init__(self, jobs: Sequence[EpisodeJob], at_once: int, open_player: OpenPlayer) -> None:
+        context = multiprocessing.get_context("spawn")
+        told, self._tells = context.Pipe(duplex=False)
+        self._told = told
+        # one pickle for all jobs: what they share stays shared there
+        given = pickle.dumps((tuple(jobs), open_player))
+        self._pool = ProcessPoolExecutor(at_once, mp_context=context, initializer=_begin, initargs=(given, told))
+
+    def submit(self, place: int, job: EpisodeJob, pause_s: float) -> Future[EpisodeResult | None]:
+        """Play the job at that place of the plan, under the attempt that ``job`` has, after a pause in seconds.
+
+        The future's result is None where it was ended in the pause. It raises UsageError for what the episode's
+        InputError said, WorkerCrashError for a bug, EnvironmentProblem where the process is gone.
+        """
+        ended: Future[EpisodeResult | None] = Future()
+        try:
+            running = self._pool.submit(_play, place, job.attempt, pause_s)
+        except BrokenProcessPool:
+            ended.set_exception(_gone())
+            return ended
+
+        def pass_on(done: Future[_Told]) -> None:
+            error = done.exception()
+            if isinstance(error, BrokenProcessPool):
+                ended.set_exception(_gone())
+            elif error is not None:
+                ended.set_exception(error)
+            else:
+                _settle(ended, done.result())
+
+        running.add_done_callback(pass_on)
+        return ended
+
+    def cancel(self) -> None:
+        """End what runs in all processes; idempotent."""
+        self._tells.close()
+
+    def close(self) -> None:
+        """Wait for what runs, and end the processes; idempotent."""
+        self._pool.shutdown(cancel_futures=True)
+        self._tells.close()
+        self._told.close()
+
+
+def _gone() -> EnvironmentProblem:
+    return EnvironmentProblem(
+        "a process that played episodes was ended from outside, perhaps for want of memory; run with fewer --jobs"
+    )
+
+
+def _settle(ended: Future[EpisodeResult | None], told: _Told) -> None:
+    if told.refusal is not None:
+        ended.set_exception(UsageError(told.refusal))
+    elif told.crash is not None:
+        ended.set_exception(WorkerCrashError(*told.crash))
+    else:
+        ended.set_result(told.result)
+
+
+def _begin(given: bytes, told: Connection[bytes, bytes]) -> None:
+    """First thing in a process: what it plays with, and who ends it. Ctrl-C is for the one that began it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    open_player: OpenPlayer
+    _here.jobs, open_player = pickle.loads(given)  # noqa: S301  (our own parent's)
+    _here.player = _here.stack.enter_context(open_player())
+    Finalize(None, _here.stack.close, exitpriority=_FIRST)
+    threading.Thread(target=_watch, args=(told, _here.player), name="pool-watch", daemon=True).start()
+
+
+def _watch(told: Connection[bytes, bytes], player: Player) -> None:
+    with suppress(EOFError, OSError):
+        told.recv_bytes()
+    _here.ending.set()
+    player.cancel()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    # nobody takes results any more; what was opened is closed all the same
+    _here.stack.close()
+    os._exit(1)
+
+
+def _play(place: int, attempt: int, pause_s: float) -> _Told:
+    if _here.player is None or (pause_s and _here.ending.wait(pause_s)):
+        return _Told()
+    job = _here.jobs[place]
+    if job.attempt != attempt:
+        job = job.model_copy(update={"attempt": attempt})
+    try:
+        return _Told(_here.player.run(job))
+    except InputError as error:
+        return _Told(refusal=str(error))
+    except Exception as error:  # noqa: BLE001  (told to the one that began this process as a crash)
+        found = traceback.extract_tb(error.__traceback__)
+        frames = tuple(f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in found)
+        return _Told(crash=(type(error).__name__, frames))

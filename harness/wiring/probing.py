@@ -1,0 +1,138 @@
+"""One request to a live endpoint, and what its answer comes to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness import catalog, documents
+from harness.clock import SystemClock
+from harness.documents import DocumentError
+from harness.episode.retrying import backoff_s
+from harness.errors import ProviderError, UsageError
+from harness.ports import Transport, TurnContext, WireResponse
+from harness.redaction import Scrubber
+from harness.schema.message import ModelRequest, UserMessage
+from harness.schema.rehearsal import Visit
+from harness.schema.tool import ToolSpec
+from harness.schema.wire_file import DeclaredTool
+from harness.wiring.actors import Transports, live_spec, open_actor
+from harness.wiring.decoding import Explained, judged, words_of
+from harness.wiring.network import require_network
+from harness.wiring.places import Settings
+
+__all__ = ["Bounds", "Question", "probe", "read_tools"]
+
+_TOOLS: TypeAdapter[tuple[DeclaredTool, ...]] = TypeAdapter(tuple[DeclaredTool, ...])
+_VISIT = Visit(scenario="wire/probe", trial=1, turn=1, attempt=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of a probe: ``deadline_s`` for each attempt, ``read_s`` for the silence in it; at most ``retries`` more."""
+
+    deadline_s: float
+    read_s: float | None
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One prompt, the tools that are declared with it, and generation settings as ``NAME=VALUE`` texts."""
+
+    prompt: str
+    tools: tuple[ToolSpec, ...] = ()
+    sets: Sequence[str] = ()
+
+
+class _LookedAt:
+    """A transport that keeps the last answer it read."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.last: WireResponse | None = None
+
+    def send(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
+    ) -> WireResponse:
+        """As the inner one."""
+        self.last = None
+        self.last = self._inner.send(
+            url, headers=headers, body=body, deadline_s=deadline_s, cancelled=cancelled, is_over=is_over
+        )
+        return self.last
+
+    def close(self) -> None:
+        """Close the inner one."""
+        self._inner.close()
+
+
+def read_tools(path: Path) -> tuple[ToolSpec, ...]:
+    """The tools in a JSON file: a list of ``{"name", "parameters", "description"?}``. Raises UsageError."""
+    try:
+        given = _TOOLS.validate_python(json.loads(documents.decoded(documents.read_file(path))))
+    except DocumentError as error:
+        raise UsageError(f"{path}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = "/".join(str(part) for part in first["loc"]) or "the whole"
+        raise UsageError(f'{path}: {place}: {first["msg"]}; needed: a list of {{"name", "parameters"}}') from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path}: is no JSON that can be read") from None
+    return tuple(ToolSpec(name=one.name, description=one.description, parameters=one.parameters) for one in given)
+
+
+def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> tuple[Explained, int]:
+    """What the model of ``actor`` answers, and the number of attempts that were made.
+
+    An attempt is made again only where nothing of an answer had come and the failure may be over soon. Nothing that is
+    told holds the key. Raises InputError.
+    """
+    require_network(place)
+    spec, tools = live_spec(place, actor, question.sets), question.tools
+    http: Transport = catalog.shared("providers", "http").HttpTransport(read_s=bounds.read_s, clock=SystemClock())
+    looked = _LookedAt(http)
+    asked = open_actor(place, spec, Transports(place), looked)
+    model = spec.identity.model or ""
+    request = ModelRequest(model=model, messages=(UserMessage(text=question.prompt),), tools=tools)
+    context = TurnContext(
+        turn=1, deadline_s=bounds.deadline_s, cancelled=lambda: False, substitute=lambda text: text, visit=_VISIT
+    )
+    attempt, waiting = 1, threading.Event()
+    try:
+        while True:
+            try:
+                reply = asked.reply(request, context)
+            except ProviderError as error:
+                if attempt > bounds.retries or not error.retryable or error.delivered:
+                    said = _said(place, spec.key_env, looked.last)
+                    return Explained(error.partial, error, judged(error.partial, error, tools), said, None), attempt
+                waiting.wait(max(backoff_s(attempt), error.retry_after_s or 0.0))
+                attempt += 1
+            else:
+                return Explained(reply, None, judged(reply, None, tools), (), None), attempt
+    finally:
+        http.close()
+
+
+def _said(place: Settings, key_env: str | None, response: WireResponse | None) -> tuple[str, ...]:
+    """The provider's own words; it may have put the key into them."""
+    if response is None:
+        return ()
+    key = place.environ.get(key_env or "", "").strip()
+    scrubber = Scrubber({key_env or "": key} if key else {})
+    return tuple(scrubber.text(text) for text in words_of(response.body.decode("utf-8", "replace")))

@@ -1,0 +1,75 @@
+"""What a rehearsal server cannot play, asked for before anything is begun with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from harness import catalog, config
+from harness.errors import ConfigError, ProviderError
+from harness.schema.base import JsonValue
+from harness.schema.rehearsal import MODELS_PATH, PLAYS, SIMULATED_HEADER
+from harness.schema.run import EpisodeJob
+from harness.wiring.network import require_network
+from harness.wiring.places import Settings
+
+__all__ = ["refuse_unplayed"]
+
+#: A server that takes longer to list its models is no rehearsal, or one whose answers will tell.
+_DEADLINE_S: Final = 2.0
+
+
+def refuse_unplayed(place: Settings, jobs: Sequence[EpisodeJob]) -> None:
+    """Refuse to begin where a rehearsal server lists no such model, or no script of it for a scenario.
+
+    Only addresses of this machine are asked, once each, without a key; a server that does not answer as a rehearsal is
+    left to its calls. Raises ConfigError naming model and scenario.
+    """
+    listed: dict[str, dict[str, tuple[str, ...]] | None] = {}
+    for job in jobs:
+        actor, url = job.actor, job.actor.base_url
+        if actor.identity.kind != "live" or url is None or not config.is_loopback(url):
+            continue
+        if url not in listed:
+            listed[url] = _listed(place, url)
+        plays = listed[url]
+        if plays is not None:
+            _held_against(plays, actor.identity.model or "", job.loaded.scenario.id)
+
+
+def _held_against(plays: dict[str, tuple[str, ...]], model: str, scenario: str) -> None:
+    if model not in plays:
+        raise ConfigError(f"the rehearsal server has no model {model!r}; there are: {', '.join(plays)}")
+    if scenario not in plays[model]:
+        known = ", ".join(plays[model]) or "none of those that it serves"
+        raise ConfigError(
+            f"the rehearsal server's model {model!r} has no script for scenario {scenario}; it plays: {known}; choose "
+            "of these, or serve it with a policy for that scenario: harness wire rehearse --policies FILE"
+        )
+
+
+def _listed(place: Settings, url: str) -> dict[str, tuple[str, ...]] | None:
+    """The scenarios of each model; None where no rehearsal answers."""
+    require_network(place)
+    transport = catalog.shared("providers", "http").HttpTransport()
+    try:
+        response = transport.fetch(url.rstrip("/") + MODELS_PATH, deadline_s=_DEADLINE_S)
+    except ProviderError:
+        return None
+    finally:
+        transport.close()
+    if SIMULATED_HEADER not in response.headers:
+        return None
+    try:
+        body: JsonValue = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return None
+    entries = body.get("data") if isinstance(body, dict) else None
+    if not isinstance(entries, list):
+        return None
+    return {
+        str(entry["id"]): tuple(map(str, scenarios))
+        for entry in entries
+        if isinstance(entry, dict) and "id" in entry and isinstance(scenarios := entry.get(PLAYS), list)
+    }

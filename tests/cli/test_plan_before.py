@@ -1,0 +1,118 @@
+"""``--resume`` plays the plan of its run: what was added since is not paid for, and what is gone is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness.receipt import read_run
+from harness.schema.run import EpisodeJob, EpisodeResult
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+class World(Protocol):
+    """As made in conftest."""
+
+    jobs: list[EpisodeJob]
+    names: tuple[str, ...]
+    changed: dict[str, str]
+    episode: Callable[[EpisodeJob], EpisodeResult] | None
+
+    def result(self, job: EpisodeJob) -> EpisodeResult: ...
+
+
+def stopped(harness: Harness, world: World, *argv: str) -> None:
+    """A run that ends after its first episode."""
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        os.kill(os.getpid(), signal.SIGINT)
+        return world.result(job)
+
+    world.episode = episode
+    assert harness("run", *argv, "-n", "1", "--out", "out")[0] == 130
+    world.episode = None
+    world.jobs.clear()
+
+
+def played(world: World) -> list[tuple[str, str, int]]:
+    return [(job.loaded.scenario.id, job.actor.identity.ref, job.trial) for job in world.jobs]
+
+
+@pytest.mark.parametrize("selection", [(), ("pack/*",), ("tag:tier:pr", "pack/b")])
+def test_what_was_added_since_is_not_played(harness: Harness, world: World, selection: tuple[str, ...]) -> None:
+    stopped(harness, world, *selection, "--trials", "2")
+    plan = read_run(Path("out")).manifest.plan
+    world.names = ("pack/0a", "pack/a", "pack/b", "pack/za")
+    assert harness("run", "--resume", "out")[0] == 0
+    assert played(world) == [("pack/a", "script", 2), ("pack/b", "script", 1), ("pack/b", "script", 2)]
+    view = read_run(Path("out"))
+    assert (view.manifest.plan, view.manifest.state, len(view.receipts)) == (plan, "complete", 4)
+
+
+def test_of_a_shard_the_same_part_is_played_though_scenarios_were_added(harness: Harness, world: World) -> None:
+    stopped(harness, world, "--trials", "3", "--shard", "2/2")
+    shard = read_run(Path("out")).manifest.shard
+    world.names = ("pack/0a", "pack/a", "pack/b")
+    assert harness("run", "--resume", "out")[0] == 0
+    assert played(world) == [("pack/b", "script", 1), ("pack/b", "script", 3)]
+    assert read_run(Path("out")).manifest.shard == shard
+
+
+def test_a_scenario_that_is_gone_is_one_line_and_nothing_is_played(harness: Harness, world: World) -> None:
+    stopped(harness, world)
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    world.names = ("pack/a",)
+    code, out, err = harness("run", "--resume", "out")
+    assert (code, out, world.jobs) == (4, "", [])
+    assert err == (
+        "harness: --resume: scenario pack/b is not there any more, and a run is gone on with as it was planned; give "
+        "it back, or begin a new run\n"
+    )
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+
+
+def test_a_scenario_that_was_added_cannot_be_named(harness: Harness, world: World) -> None:
+    stopped(harness, world)
+    world.names = ("pack/a", "pack/b", "pack/c")
+    code, _, err = harness("run", "pack/c", "--resume", "out")
+    assert (code, err.count("\n"), world.jobs) == (4, 1, [])
+    assert "leave them out, or begin a new run for what is not in it" in err
+
+
+def test_actors_that_a_word_means_now_and_did_not_mean_then_do_not_play(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a file of scripts to which one was added, or from which one was taken."""
+    scripts = ["script:one", "script:two"]
+    specs = world.actor_specs  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        "harness.wiring.actor_specs", lambda *_: tuple(spec for name in scripts for spec in specs(name))
+    )
+    stopped(harness, world, "--actor", "script:mine.json")
+    scripts.insert(0, "script:new")
+    assert harness("run", "--resume", "out")[0] == 0
+    assert played(world) == [
+        ("pack/a", "script:two", 1),
+        ("pack/b", "script:one", 1),
+        ("pack/b", "script:two", 1),
+    ]
+    scripts.remove("script:two")
+    code, _, err = harness("run", "--resume", "out")
+    assert (code, err.count("\n")) == (4, 1)
+    assert "actor script:two of pack/a, trial 1, is not there any more" in err
+
+
+def test_a_scenario_that_changed_is_named_and_played_anew(harness: Harness, world: World) -> None:
+    stopped(harness, world)
+    world.changed = {"pack/a": "2"}
+    code, _, err = harness("run", "--resume", "out")
+    assert (code, played(world)) == (0, [("pack/a", "script", 1), ("pack/b", "script", 1)])
+    assert "scenario pack/a changed since the run began" in err

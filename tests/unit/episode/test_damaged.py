@@ -1,0 +1,146 @@
+"""An episode whose journal cannot be read to its end: nothing is asked again unsaid, and its bill is a lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from driving import REPLIES, Driving, Killed, Provider, kill_when
+from numbered import case
+from toy import Played, Stage
+
+from harness.episode.durable import DurablePlace
+from harness.schema.message import ModelRequest, Usage
+from harness.schema.price import Price
+from harness.schema.spending import Entry
+
+
+class Account:
+    """A host's quota that admits everything, and knows what earlier drivers paid."""
+
+    def __init__(self, known: dict[str, Entry]) -> None:
+        self.known = known
+
+    def admits(self) -> bool:
+        return True
+
+    def before(self, attempt: str) -> Entry | None:
+        return self.known.get(attempt)
+
+    def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+        return bool(attempt and request.messages) and seconds > 0 and not stopped()
+
+    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
+        assert attempt, (usage, sent)
+
+
+PRICE = Price(input=Decimal(2), output=Decimal(8), source="test")
+
+
+@pytest.fixture
+def killed(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driving:
+    """An episode whose driver was killed with two replies paid for."""
+    driving = Driving(stage, tmp_path / "episode")
+    with monkeypatch.context() as patch:
+        kill_when(patch, "op_receipt", operation="turn-2/main")
+        with pytest.raises(Killed):
+            driving.drive()
+    assert driving.provider.asked == [1, 2]
+    return driving
+
+
+def drive(driving: Driving, **known: Entry) -> Played:
+    place = DurablePlace(driving.folder, "again", sync=False)
+    gate = Account({f"{name.replace('_', '-')}/main:attempt:1": entry for name, entry in known.items()})
+    return driving.stage.play(actor=driving.provider.actor(), durable=place, quota=gate, price=PRICE)
+
+
+def cut(text: bytes) -> bytes:
+    lines = text.splitlines(keepends=True)
+    return b"".join([*lines[:6], b"x" + lines[6], *lines[7:]])
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "a line": cut,
+    "the first line": lambda text: b"?" + text,
+    "emptied": lambda _: b"",
+    "zeros": lambda text: b"\0" * len(text) + b"\n",
+}
+
+
+@case(14)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_was_paid_is_on_the_bill_as_a_lower_bound_and_nobody_is_asked(killed: Driving, damage: str) -> None:
+    path = killed.folder / "journal.jsonl"
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    left = path.read_bytes()
+    played = drive(killed)
+    log = played.result.log
+    assert (played.receipt.outcome.name, played.receipt.verdict) == (
+        "rejected/journal_integrity_mismatch",
+        "not_judged",
+    )
+    assert (log.resumable, log.recovery_class, log.at_least) == (True, "reconciliation_required", True)
+    assert [(row.operation, row.usage) for row in log.attempts] == [
+        (f"turn-{turn}/main", REPLIES[turn - 1].usage) for turn in (1, 2)
+    ]
+    assert all(row.cost_micro_usd for row in log.attempts)
+    assert killed.provider.asked == [1, 2]
+    assert path.read_bytes() == left
+
+
+def test_the_damaged_line_is_named_with_the_digest_of_what_stands_there(killed: Driving) -> None:
+    path = killed.folder / "journal.jsonl"
+    path.write_bytes(cut(path.read_bytes()))
+    problem = drive(killed).result.log.problem
+    assert problem is not None
+    assert problem.startswith("journal_integrity_mismatch: line 7 of its journal is not what was written (sha256:")
+
+
+def test_where_the_texts_are_gone_too_the_run_s_own_account_counts(killed: Driving) -> None:
+    for path in (killed.folder / "spool").iterdir():
+        path.unlink()
+    (killed.folder / "journal.jsonl").unlink()
+    settled = Entry(attempt="a", event="settled", micro_usd=Decimal(17))
+    reserved = Entry(attempt="b", event="reserved", micro_usd=Decimal(99))
+    log = drive(killed, turn_1=settled, turn_2=reserved).result.log
+    assert [(row.operation, row.status, row.cost_micro_usd) for row in log.attempts] == [
+        ("turn-1/main", "unknown", Decimal(17)),
+        ("turn-2/main", "unknown", None),
+    ]
+    assert (log.at_least, killed.provider.asked) == (True, [1, 2])
+
+
+def test_a_journal_that_was_put_right_is_gone_on_with(killed: Driving) -> None:
+    path = killed.folder / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(cut(whole))
+    assert drive(killed).receipt.verdict == "not_judged"
+    path.write_bytes(whole)
+    assert drive(killed).receipt.verdict == "pass"
+    assert killed.provider.asked == [1, 2, 3]
+
+
+def test_an_attempt_that_pays_for_a_damaged_one_again_says_so(stage: Stage, tmp_path: Path) -> None:
+    driving = Driving(stage, tmp_path / "episode")
+    place = DurablePlace(driving.folder, "anew", sync=False)
+    played = driving.stage.play(actor=driving.provider.actor(), durable=place, pays_again=True)
+    assert (played.receipt.verdict, played.result.log.recovery) == ("pass", ("duplicate_risk",))
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "spool", "lease.json", "lease.lock"])
+def test_what_another_file_or_folder_stands_in_the_place_of_ends_the_episode_in_one_line(
+    stage: Stage, tmp_path: Path, name: str
+) -> None:
+    driving = Driving(stage, tmp_path / "episode")
+    driving.folder.mkdir()
+    if name == "spool":
+        (driving.folder / name).touch()
+    else:
+        (driving.folder / name).mkdir()
+    played = driving.drive()
+    assert (played.receipt.verdict, played.result.log.resumable) == ("not_judged", True)
+    assert "\n" not in (played.result.log.problem or "\n")
+    assert driving.provider == Provider()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from planned import job_of
+from pooled import breaks, dies, passes, players, refuses, waits
+
+from harness.errors import EnvironmentProblem, UsageError
+from harness.pools.processes import Processes, build
+from harness.schema.run import EpisodeResult
+from harness.suite import SuiteEnd, run_suite
+
+PATIENCE_S = 60.0
+JOBS = [job_of("pack/a", trial) for trial in range(1, 5)]
+
+
+@contextmanager
+def pool_of(play: object, folder: Path) -> Iterator[Processes]:
+    pool = build(JOBS, 2, players(play, folder))  # type: ignore[arg-type]  # each test names a function of pooled
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def play_all(pool: Processes) -> tuple[SuiteEnd, dict[int, EpisodeResult]]:
+    came: dict[int, EpisodeResult] = {}
+
+    def unused(job: object) -> EpisodeResult:
+        raise AssertionError(job)
+
+    end = run_suite(JOBS, episode=unused, jobs_at_once=4, done=came.__setitem__, stop=threading.Event(), pool=pool)
+    return end, came
+
+
+def appears(folder: Path, pattern: str, count: int = 1) -> list[Path]:
+    """The files, once they are there."""
+    waited = threading.Event()
+    for _ in range(int(PATIENCE_S / 0.02)):
+        found = sorted(folder.glob(pattern))
+        if len(found) >= count:
+            return found
+        waited.wait(0.02)
+    raise AssertionError(f"{pattern}: {sorted(folder.iterdir())}")
+
+
+def test_results_come_back_as_they_were_made_with_their_place_in_the_plan(tmp_path: Path) -> None:
+    with pool_of(passes, tmp_path) as pool:
+        end, came = play_all(pool)
+
+    assert end == SuiteEnd(4, (), stopped=False)
+    assert came == {place: passes(None, job) for place, job in enumerate(JOBS)}  # type: ignore[arg-type]  # not looked at
+    assert appears(tmp_path, "closed-*")
+
+
+def test_a_further_attempt_is_played_as_that_attempt(tmp_path: Path) -> None:
+    again = JOBS[1].model_copy(update={"attempt": 3})
+
+    with pool_of(passes, tmp_path) as pool:
+        result = pool.submit(1, again, 0.01).result(PATIENCE_S)
+
+    assert result is not None
+    assert (result.receipt.trial, result.receipt.attempt) == (2, 3)
+
+
+def test_an_episode_that_cannot_be_played_ends_the_run_in_its_own_words(tmp_path: Path) -> None:
+    with pool_of(refuses, tmp_path) as pool, pytest.raises(UsageError, match=r"^trial [1-4] cannot be played$"):
+        play_all(pool)
+
+
+def test_a_bug_harms_no_other_episode_and_is_told_by_its_place_alone(tmp_path: Path) -> None:
+    with pool_of(breaks, tmp_path) as pool:
+        end, came = play_all(pool)
+
+    assert (len(end.crashes), came) == (4, {})
+    assert end.crashes[0].place.startswith("LookupError at pooled.py:")
+    assert "a value of trial" not in str(end.crashes)
+
+
+def test_a_process_that_is_killed_ends_the_run_with_advice(tmp_path: Path) -> None:
+    with pool_of(dies, tmp_path) as pool, pytest.raises(EnvironmentProblem, match="fewer --jobs"):
+        play_all(pool)
+
+
+def test_what_runs_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with pool_of(waits, tmp_path) as pool:
+        running = pool.submit(0, JOBS[0], 0.0)
+        appears(tmp_path, "began-*")
+        pool.cancel()
+
+        with pytest.raises(UsageError, match="trial 1 was ended"):
+            running.result(PATIENCE_S)
+
+
+def test_processes_end_with_the_one_that_began_them_however_it_ends(tmp_path: Path) -> None:
+    program = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+if __name__ == "__main__":
+    from pathlib import Path
+    from test_processes import JOBS, build, players, waits
+    pool = build(JOBS, 2, players(waits, Path({str(tmp_path)!r})))
+    [pool.submit(place, job, 0.0) for place, job in enumerate(JOBS)]
+    input()
+"""
+    script = tmp_path / "program.py"
+    script.write_text(
+        program.replace("sys.path[:0] = ", f"sys.path[:0] = [{str(Path(__file__).parent)!r}, *").replace(
+            "]\nif", "]]\nif", 1
+        ),
+        encoding="utf-8",
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE) as parent:
+        began = appears(tmp_path, "began-*", 2)
+        os.kill(parent.pid, signal.SIGKILL)
+    pids = {path.name.rpartition("-")[2] for path in began}
+
+    closed = appears(tmp_path, "closed-*", 2)
+
+    assert {path.name.rpartition("-")[2] for path in closed} == pids
