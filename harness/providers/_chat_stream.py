@@ -39,13 +39,14 @@ class _Fold:
 
     def take(self, event: dict[str, JsonValue], status: int) -> list[Piece]:
         """One event more; gives the texts that it added. Raises ProviderError for one that tells of a failure."""
-        failure = failure_inside(event, status)
+        corner = as_object(event.get("x_groq"))
+        failure = failure_inside(event, status) or failure_inside({"error": corner.get("error")}, status)
         if failure is not None:
             raise failure
         self.root.update({key: value for key in _ROOT if (value := event.get(key)) is not None and value != ""})
         sent = event.get("choices")
         # one vendor tells its usage beside the deltas, another in a corner of its own
-        elsewhere = [as_object(one) for one in (event.get("x_groq"), *(sent if isinstance(sent, list) else []))]
+        elsewhere = [as_object(one) for one in (corner, *(sent if isinstance(sent, list) else []))]
         if event.get("usage") is None:
             counted = [usage for one in elsewhere if (usage := as_object(one.get("usage")))]
             self.root.update({"usage": counted[-1]} if counted else {})

@@ -155,6 +155,11 @@ def test_a_sample_decodes_as_its_file_says(name: str, path: Path) -> None:
         wanted = expect["error"]
         assert isinstance(wanted, dict)
         assert {key: getattr(caught.value, key) for key in wanted} == wanted
+        said = expect.get("partial")
+        if isinstance(said, dict):
+            assert caught.value.partial is not None
+            partial = json.loads(caught.value.partial.model_dump_json(exclude_none=True))
+            assert {key: partial.get(key) for key in said} == said
         return
     reply = provider.decode_reply(response)
     dumped = reply.model_dump(exclude_none=False)

@@ -173,6 +173,11 @@ def test_an_error_in_a_choice_counts_too() -> None:
     assert failure(event_bytes({"choices": [choice]}), DONE).category == "rate_limited"
 
 
+def test_an_error_in_a_vendors_own_corner_counts_too() -> None:
+    error = failure(chunk({"content": "Half"}), chunk(word="stop", x_groq={"id": "r", "error": "over_capacity"}), DONE)
+    assert (error.category, error.retryable, error.delivered) == ("server_error", True, True)
+
+
 def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
     # the kind of a071
     got = read(
