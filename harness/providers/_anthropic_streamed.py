@@ -7,7 +7,7 @@ from harness.ports import WireResponse
 from harness.providers._answer import bad, read_root
 from harness.providers._anthropic_reply import read_message
 from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, event_of, fold
-from harness.providers._events import Event, EventReader, event_bytes, events_of
+from harness.providers._events import EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
 
@@ -87,7 +87,7 @@ def coalesced(body: bytes) -> bytes:
     def let_go() -> None:
         for _, sent, pieces in held:
             kind = str(_delta_of(sent)["type"])
-            joined = _whole("".join(pieces))
+            joined = whole_text(pieces)
             delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined}
             out.append(event_bytes({**sent, "delta": delta}, "content_block_delta"))
         held.clear()
@@ -99,7 +99,7 @@ def coalesced(body: bytes) -> bytes:
         found = None if sent is None else _piece_of(sent)
         if sent is None or found is None:
             let_go()
-            out.append(_as_it_was(event))
+            out.append(event_as_it_was(event))
             continue
         key, piece = found
         if held and held[0][0] != key:
@@ -110,7 +110,7 @@ def coalesced(body: bytes) -> bytes:
             held.append((key, sent, [piece]))
     let_go()
     # an event without its empty line counts only where the stream was closed in order: it must stay without
-    out += [_as_it_was(event)[:-1] for event in reader.close()]
+    out += [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join(out)
 
 
@@ -127,13 +127,3 @@ def _piece_of(sent: dict[str, JsonValue]) -> tuple[str, str] | None:
     if sent["type"] != "content_block_delta" or sent.get("error") or not isinstance(piece, str) or len(delta) != 2:  # noqa: PLR2004  (type and piece)
         return None
     return canonical_json({**sent, "delta": delta["type"]}), piece
-
-
-def _as_it_was(event: Event) -> bytes:
-    head = f"event: {event.name}\n".encode() if event.name else b""
-    return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
-
-
-def _whole(joined: str) -> str:
-    """Halves of one character that came in two pieces are one once they stand side by side."""
-    return joined.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

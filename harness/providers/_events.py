@@ -8,11 +8,12 @@ from a character; and an event that only lacks its empty line counts where the s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["Event", "EventReader", "event_bytes", "events_of"]
+__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "whole_text"]
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -92,3 +93,14 @@ def event_bytes(data: JsonValue | str, name: str = "") -> bytes:
     head = f"event: {name}\n" if name else ""
     # a lone surrogate has no UTF-8 form; as an escape, which is what this handler writes, JSON can carry it
     return f"{head}data: {text}\n\n".encode("utf-8", "backslashreplace")
+
+
+def event_as_it_was(event: Event) -> bytes:
+    """An event that was read, written again; comments and other fields are left out."""
+    head = f"event: {event.name}\n".encode() if event.name else b""
+    return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
+
+
+def whole_text(pieces: Iterable[str]) -> str:
+    """The text of pieces: halves of one character that came in two of them are one once they stand side by side."""
+    return "".join(pieces).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
