@@ -11,7 +11,7 @@ from harness.errors import UsageError
 
 __all__ = ["LiveRef", "is_loopback", "parse_live_ref", "problem_of_url"]
 
-_PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_PROVIDER = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 #: Printable ASCII without spaces; model names may hold slashes, colons and ``@``.
 _MODEL = re.compile(r"[!-~]{1,200}")
 _ADDRESS = re.compile(r"@(?=[A-Za-z][A-Za-z0-9+.-]*://)")

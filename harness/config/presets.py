@@ -20,8 +20,10 @@ class Preset:
 
     ``codec`` is the name of a file in ``providers/``; ``base_url`` is None where the user must give one; without
     ``key_required`` an unset ``key_env`` means no credentials. ``token_field`` is what the wire calls
-    ``max_output_tokens``; ``refuses`` are generation settings that this provider does not know. With
-    ``counts_streams`` a stream is asked to tell its usage (``stream_options``).
+    ``max_output_tokens``, ``seed_field`` what it calls ``seed``, and ``required_word`` how it says that a tool must be
+    called. ``refuses`` are generation settings that this provider does not know or does not heed: ``NAME``, or
+    ``NAME=VALUE`` for one value. With ``counts_streams`` a stream is asked to tell its usage (``stream_options``). With
+    ``short_ids`` the ids of calls must be nine letters or digits.
     """
 
     name: str
@@ -32,6 +34,9 @@ class Preset:
     token_field: Literal["max_completion_tokens", "max_output_tokens", "max_tokens"]
     refuses: frozenset[str] = frozenset()
     counts_streams: bool = True
+    seed_field: Literal["seed", "random_seed"] = "seed"
+    required_word: Literal["required", "any"] = "required"
+    short_ids: bool = False
 
 
 PRESETS: Final = (
@@ -80,6 +85,92 @@ PRESETS: Final = (
         token_field="max_tokens",  # noqa: S106  (a field's name)
     ),
     Preset(
+        name="deepseek",
+        codec="openai",
+        base_url="https://api.deepseek.com/v1",
+        key_env="DEEPSEEK_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "reasoning_effort=none"}),
+    ),
+    Preset(
+        name="groq",
+        codec="openai",
+        base_url="https://api.groq.com/openai/v1",
+        key_env="GROQ_API_KEY",
+        key_required=True,
+        token_field="max_completion_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="mistral",
+        codec="openai",
+        base_url="https://api.mistral.ai/v1",
+        key_env="MISTRAL_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+        counts_streams=False,
+        seed_field="random_seed",
+        required_word="any",
+        short_ids=True,
+    ),
+    Preset(
+        name="openrouter",
+        codec="openai",
+        base_url="https://openrouter.ai/api/v1",
+        key_env="OPENROUTER_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="moonshot",
+        codec="openai",
+        base_url="https://api.moonshot.ai/v1",
+        key_env="MOONSHOT_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "tool_choice=required"}),
+    ),
+    Preset(
+        name="z.ai",
+        codec="openai",
+        base_url="https://api.z.ai/api/paas/v4",
+        key_env="ZAI_API_KEY",
+        key_required=True,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "tool_choice=required", "tool_choice=none"}),
+        counts_streams=False,
+    ),
+    Preset(
+        name="ollama",
+        codec="openai",
+        base_url="http://127.0.0.1:11434/v1",
+        key_env="OLLAMA_API_KEY",
+        key_required=False,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking", "parallel_tool_calls", "tool_choice=required", "tool_choice=none"}),
+    ),
+    Preset(
+        name="vllm",
+        codec="openai",
+        base_url="http://127.0.0.1:8000/v1",
+        key_env="VLLM_API_KEY",
+        key_required=False,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+    ),
+    Preset(
+        name="llama.cpp",
+        codec="openai",
+        base_url="http://127.0.0.1:8080/v1",
+        key_env="LLAMA_API_KEY",
+        key_required=False,
+        token_field="max_tokens",  # noqa: S106  (a field's name)
+        refuses=frozenset({"thinking"}),
+    ),
+    Preset(
         name="openai-compatible",
         codec="openai",
         base_url=None,
@@ -118,6 +209,10 @@ def check_settings(preset: Preset, settings: GenerationSettings) -> None:
     refused = sorted(given & preset.refuses)
     if refused:
         raise UsageError(f"provider {preset.name} knows no setting {refused[0]!r}; leave it out")
+    unheeded = sorted({f"{name}={getattr(settings, name)}" for name in given} & preset.refuses)
+    if unheeded:
+        name, _, value = unheeded[0].partition("=")
+        raise UsageError(f"provider {preset.name} takes no {name} {value!r}; leave it out")
     problem_of = _PROBLEMS.get(preset.codec)
     problem = None if problem_of is None else problem_of(settings)
     if problem is not None:

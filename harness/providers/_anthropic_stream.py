@@ -10,7 +10,7 @@ from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, word
 from harness.providers._anthropic_content import Block
 from harness.providers._arguments import value_of
-from harness.providers._events import Event, joined
+from harness.providers._events import Event, whole_text
 from harness.providers._failures import failure_inside
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
@@ -81,7 +81,7 @@ def fold(events: list[Event], status: int) -> Folded:
         if folded.error is not None or is_last(event):
             break
     for (position, name), pieces in state.pieces.items():
-        _put(folded, position, name, joined(pieces))
+        _put(folded, position, name, whole_text(pieces))
     folded.stopped = word(folded.body.get("stop_reason")) is not None and not state.open
     folded.body["content"] = [*folded.blocks]
     return folded

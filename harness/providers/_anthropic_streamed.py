@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
+from harness.providers._answer import bad, read_root
 from harness.providers._anthropic_reply import read_message
 from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, event_of, fold
-from harness.providers._events import EventReader, as_it_was, event_bytes, events_of, joined
-from harness.providers._stream_end import no_stream
+from harness.providers._events import EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
 
@@ -42,11 +42,20 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
         lost = response.cut == "connection_lost"
         return ProviderError("connection_lost", "the answer broke off", retryable=lost, http_status=status)
     if not any_event:
-        return no_stream(response)
+        return _no_stream(response)
     if folded.stopped:
         return None
     said = "the stream closed before the answer's end"
     return ProviderError("stream_incomplete", said, retryable=True, http_status=status)
+
+
+def _no_stream(response: WireResponse) -> ProviderError:
+    """What a body without any event is."""
+    try:
+        read_root(response.body, response.status)
+    except ProviderError as error:
+        return error
+    return bad("a whole body where a stream was asked for", response.status)
 
 
 def _read(folded: Folded, status: int) -> Reply:
@@ -78,7 +87,8 @@ def coalesced(body: bytes) -> bytes:
     def let_go() -> None:
         for _, sent, pieces in held:
             kind = str(_delta_of(sent)["type"])
-            delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined(pieces)}
+            joined = whole_text(pieces)
+            delta: dict[str, JsonValue] = {"type": kind, DELTA_FIELDS[kind][1]: joined}
             out.append(event_bytes({**sent, "delta": delta}, "content_block_delta"))
         held.clear()
 
@@ -89,7 +99,7 @@ def coalesced(body: bytes) -> bytes:
         found = None if sent is None else _piece_of(sent)
         if sent is None or found is None:
             let_go()
-            out.append(as_it_was(event))
+            out.append(event_as_it_was(event))
             continue
         key, piece = found
         if held and held[0][0] != key:
@@ -100,7 +110,7 @@ def coalesced(body: bytes) -> bytes:
             held.append((key, sent, [piece]))
     let_go()
     # an event without its empty line counts only where the stream was closed in order: it must stay without
-    out += [as_it_was(event)[:-1] for event in reader.close()]
+    out += [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join(out)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.providers._answer import as_object, word
+from harness.providers._events import whole_text
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 
@@ -25,11 +26,16 @@ class Piece:
 
 @dataclass(slots=True)
 class _Call:
-    """One call as it grows. ``rest`` and ``function`` hold what else was said of it."""
+    """One call as it grows.
+
+    Its arguments are ``pieces`` of a text, or a ``value`` where they came as one. ``rest`` and ``function`` hold what
+    else was said of it.
+    """
 
     id: str | None = None
     name: str = ""
-    arguments: JsonValue = None
+    value: JsonValue = None
+    pieces: list[str] = field(default_factory=list)
     rest: dict[str, JsonValue] = field(default_factory=dict)
     function: dict[str, JsonValue] = field(default_factory=dict)
 
@@ -38,7 +44,8 @@ class _Call:
         entry: dict[str, JsonValue] = {**self.rest, "type": "function"}
         if self.id is not None:
             entry["id"] = self.id
-        return {**entry, "function": {**self.function, "name": self.name, "arguments": self.arguments}}
+        arguments = whole_text(self.pieces) if self.value is None and self.pieces else self.value
+        return {**entry, "function": {**self.function, "name": self.name, "arguments": arguments}}
 
 
 @dataclass(slots=True)
@@ -48,13 +55,23 @@ class Choice:
     number: int
     message: dict[str, JsonValue] = field(default_factory=dict)
     word: str | None = None
+    _texts: dict[str, list[str]] = field(default_factory=dict)
     _calls: list[_Call] = field(default_factory=list)
     _by_index: dict[int, int] = field(default_factory=dict)
+    _legacy_pieces: list[str] = field(default_factory=list)
 
     @property
     def whole(self) -> dict[str, JsonValue]:
-        """The message with its calls."""
-        return {**self.message, "tool_calls": [call.whole for call in self._calls]} if self._calls else self.message
+        """The message with its texts and calls."""
+        made: dict[str, JsonValue] = {**self.message, **{key: whole_text(held) for key, held in self._texts.items()}}
+        if self._legacy_pieces:
+            made["function_call"] = {**as_object(made["function_call"]), "arguments": whole_text(self._legacy_pieces)}
+        return {**made, "tool_calls": [call.whole for call in self._calls]} if self._calls else made
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was said."""
+        return bool(self.message or self._texts or self._calls)
 
     def add(self, delta: dict[str, JsonValue], quirks: set[Quirk]) -> list[Piece]:
         """One delta more; gives the texts that it added. What is odd about its calls goes to ``quirks``."""
@@ -76,11 +93,12 @@ class Choice:
     def _text(self, key: str, value: JsonValue, holder: dict[str, JsonValue]) -> list[Piece]:
         known = self.message.get(key)
         if isinstance(value, list) or isinstance(known, list):
-            self.message[key] = [*_parts(known), *_parts(value)]
+            before: JsonValue = whole_text(self._texts.pop(key, ())) if known is None else known
+            self.message[key] = [*_parts(before), *_parts(value)]
             return []
         if not isinstance(value, str):
             return []
-        self.message[key] = f"{known or ''}{value}"
+        self._texts.setdefault(key, []).append(value)
         return [Piece((self.number, key), holder, key)]
 
     def _call(self, entry: dict[str, JsonValue], quirks: set[Quirk]) -> list[Piece]:
@@ -100,11 +118,7 @@ class Choice:
             self._by_index[index] = place
         else:
             quirks.add("missing_index")
-            last = self._calls[-1] if self._calls else None
-            opens = (
-                last is None or (given is not None and given != last.id) or (given is None and bool(name and last.name))
-            )
-            place = self._opened() if opens else len(self._calls) - 1
+            place = self._opened() if self._opens(given, name) else len(self._calls) - 1
         call = self._calls[place]
         call.id = call.id or given
         if name is not None and name != call.name:
@@ -128,25 +142,25 @@ class Choice:
 
     def _arguments(self, call: _Call, place: int, function: dict[str, JsonValue]) -> list[Piece]:
         sent = function.get("arguments")
-        if isinstance(sent, str) and (call.arguments is None or isinstance(call.arguments, str)):
-            call.arguments = f"{call.arguments or ''}{sent}"
+        if isinstance(sent, str) and call.value is None:
+            call.pieces.append(sent)
             return [Piece((self.number, f"call {place}"), function, "arguments")]
         if sent is not None and sent != "":
-            call.arguments = sent
+            # a value at once says it all, so one that comes later is said instead
+            call.pieces, call.value = ([sent], None) if isinstance(sent, str) else ([], sent)
         return []
 
     def _legacy(self, value: dict[str, JsonValue]) -> list[Piece]:
         known = as_object(self.message.get("function_call"))
         name, sent = word(value.get("name")), value.get("arguments")
         made: dict[str, JsonValue] = {**known, "name": known.get("name") or name or ""}
-        pieces = []
-        if isinstance(sent, str):
-            made["arguments"] = f"{known.get('arguments') or ''}{sent}"
-            pieces.append(Piece((self.number, "function_call"), value, "arguments"))
-        elif sent is not None:
-            made["arguments"] = sent
         self.message["function_call"] = made
-        return pieces
+        if isinstance(sent, str):
+            self._legacy_pieces.append(sent)
+            return [Piece((self.number, "function_call"), value, "arguments")]
+        if sent is not None:
+            made["arguments"] = sent
+        return []
 
 
 _ENTRY = frozenset({"id", "type", "function", "index"})

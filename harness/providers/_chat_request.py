@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from harness.config.presets import Preset
+from harness.providers._chat_ids import short_ids
 from harness.providers._chat_message import plain_message
 from harness.schema.base import JsonValue
 from harness.schema.message import (
@@ -23,9 +24,10 @@ __all__ = ["request_body"]
 
 def request_body(request: ModelRequest, preset: Preset) -> dict[str, JsonValue]:
     """The body to send: settings that are None are left out, and with no tools all that speaks of tools."""
+    messages = [_message(message) for message in request.messages]
     body: dict[str, JsonValue] = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": short_ids(messages) if preset.short_ids else messages,
         "stream": request.settings.stream is True,
         **_settings(request.settings, preset),
     }
@@ -34,7 +36,8 @@ def request_body(request: ModelRequest, preset: Preset) -> dict[str, JsonValue]:
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
         if request.settings.tool_choice is not None:
-            body["tool_choice"] = request.settings.tool_choice
+            choice = request.settings.tool_choice
+            body["tool_choice"] = preset.required_word if choice == "required" else choice
         if request.settings.parallel_tool_calls is not None:
             body["parallel_tool_calls"] = request.settings.parallel_tool_calls
     return body
@@ -47,7 +50,7 @@ def _settings(settings: GenerationSettings, preset: Preset) -> dict[str, JsonVal
         preset.token_field: settings.max_output_tokens,
         "reasoning_effort": settings.reasoning_effort,
         "thinking": None if settings.thinking is None else {"type": settings.thinking},
-        "seed": settings.seed,
+        preset.seed_field: settings.seed,
     }
     return {name: value for name, value in sent.items() if value is not None}
 

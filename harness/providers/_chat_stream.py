@@ -10,7 +10,7 @@ from harness.ports import WireResponse
 from harness.providers._answer import as_object, bad, what_is, word
 from harness.providers._chat_deltas import Choice, Piece
 from harness.providers._chat_reply import reply_of
-from harness.providers._events import Event, EventReader, event_bytes, events_of
+from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.providers._failures import failure_inside
 from harness.providers._stream_end import broken_off, with_partial
 from harness.providers._strict_json import NotJsonError, read_json
@@ -21,6 +21,8 @@ __all__ = ["ChatEnd", "coalesced", "read_stream"]
 
 #: The last event of a stream.
 DONE = b"[DONE]"
+#: What a stream begins with, even one without any event.
+_STREAM = (b":", b"data:", b"event:", b"id:", b"retry:")
 #: Fields of a whole answer that stand in any of its events; the last one that says something counts.
 _ROOT = ("id", "model", "system_fingerprint", "usage")
 
@@ -37,11 +39,17 @@ class _Fold:
 
     def take(self, event: dict[str, JsonValue], status: int) -> list[Piece]:
         """One event more; gives the texts that it added. Raises ProviderError for one that tells of a failure."""
-        failure = failure_inside(event, status)
+        corner = as_object(event.get("x_groq"))
+        failure = failure_inside(event, status) or failure_inside({"error": corner.get("error")}, status)
         if failure is not None:
             raise failure
         self.root.update({key: value for key in _ROOT if (value := event.get(key)) is not None and value != ""})
         sent = event.get("choices")
+        # one vendor tells its usage beside the deltas, another in a corner of its own
+        elsewhere = [as_object(one) for one in (corner, *(sent if isinstance(sent, list) else []))]
+        if event.get("usage") is None:
+            counted = [usage for one in elsewhere if (usage := as_object(one.get("usage")))]
+            self.root.update({"usage": counted[-1]} if counted else {})
         pieces = []
         for place, one in enumerate(sent if isinstance(sent, list) else []):
             choice = as_object(one)
@@ -64,7 +72,7 @@ class _Fold:
     @property
     def has_begun(self) -> bool:
         """Whether a part of an answer had come."""
-        return any(one.message for one in self.choices.values())
+        return any(one.has_begun for one in self.choices.values())
 
     @property
     def body(self) -> dict[str, JsonValue]:
@@ -138,7 +146,8 @@ def _no_stream(response: WireResponse) -> ProviderError:
     try:
         failure = failure_inside(read_json(response.body), response.status)
     except NotJsonError:
-        return bad(what_is(response.body), response.status)
+        is_stream = response.body.lstrip().startswith(_STREAM)
+        return bad("a stream without any event" if is_stream else what_is(response.body), response.status)
     return failure or bad("a whole body where a stream was asked for", response.status)
 
 
@@ -167,35 +176,39 @@ def _ends(event: Event) -> bool:
 
 def coalesced(body: bytes) -> bytes:
     """The same stream with each text in the first event that has a part of it; what cannot be read stays."""
-    fold = _Fold()
+    reader, fold = EventReader(), _Fold()
     told: list[tuple[Event, dict[str, JsonValue] | None]] = []
-    firsts: dict[tuple[int, str], Piece] = {}
-    for event in events_of(body):
-        try:
-            found = read_json(event.data)
-        except NotJsonError:
-            found = None
-        if not isinstance(found, dict) or fold.is_done:
-            fold.is_done = fold.is_done or event.data.strip() == DONE
-            told.append((event, None))
-            continue
+    texts: dict[tuple[int, str], list[Piece]] = {}
+    is_read = True
+    for event in reader.feed(body):
+        # nobody reads on after the last event, or one that fails, so what follows stays as it is
+        found = _readable(event) if is_read else None
         told.append((event, found))
         try:
-            pieces = fold.take(found, 200)
+            pieces = [] if found is None else fold.take(found, 200)
         except ProviderError:
-            fold.is_done = True  # what follows is not read, so it is left as it is
-            continue
+            found, pieces = None, []
+        is_read = found is not None
         for piece in pieces:
-            first = firsts.setdefault(piece.slot, piece)
-            if first is not piece:
-                first.holder[first.key] = f"{first.holder[first.key]}{piece.holder[piece.key]}"
-                piece.holder[piece.key] = ""
-    return b"".join(_written(event, found) for event, found in told)
+            texts.setdefault(piece.slot, []).append(piece)
+    # an event without its empty line counts only where the stream was closed in order: it must stay without
+    rest = b"".join(event_as_it_was(event)[:-1] for event in reader.close())
+    if not told and not rest:
+        return body
+    for pieces in texts.values():
+        whole = whole_text(str(piece.holder[piece.key]) for piece in pieces)
+        for piece in pieces:
+            piece.holder[piece.key] = ""
+        pieces[0].holder[pieces[0].key] = whole
+    return b"".join(_written(event, found) for event, found in told) + rest
+
+
+def _readable(event: Event) -> dict[str, JsonValue] | None:
+    try:
+        return _object(event, 200)
+    except ProviderError:
+        return None
 
 
 def _written(event: Event, found: dict[str, JsonValue] | None) -> bytes:
-    if found is not None:
-        return event_bytes(found, event.name)
-    lines = b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n"))
-    head = f"event: {event.name}\n".encode() if event.name else b""
-    return head + lines + b"\n"
+    return event_as_it_was(event) if found is None else event_bytes(found, event.name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["Event", "EventReader", "as_it_was", "event_bytes", "events_of", "joined"]
+__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "whole_text"]
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -95,12 +95,12 @@ def event_bytes(data: JsonValue | str, name: str = "") -> bytes:
     return f"{head}data: {text}\n\n".encode("utf-8", "backslashreplace")
 
 
-def as_it_was(event: Event) -> bytes:
-    """An event written again with the data that it came with."""
+def event_as_it_was(event: Event) -> bytes:
+    """An event that was read, written again; comments and other fields are left out."""
     head = f"event: {event.name}\n".encode() if event.name else b""
     return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
 
 
-def joined(pieces: Iterable[str]) -> str:
-    """One text of its pieces: halves of one character that came in two are one once they stand side by side."""
+def whole_text(pieces: Iterable[str]) -> str:
+    """The text of pieces: halves of one character that came in two of them are one once they stand side by side."""
     return "".join(pieces).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

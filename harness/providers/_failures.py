@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.errors import RETRYABLE, ProviderCategory, ProviderError
 from harness.ports import WireResponse
-from harness.providers._retry_after import retry_after_s, retry_delay_s
+from harness.providers._retry_after import reset_after_s, retry_after_s, retry_delay_s
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
@@ -198,13 +198,18 @@ def _error(
         text = f"the address answered HTTP {status} and no API error; is the base URL right?"
     else:
         text = f"the provider answered HTTP {status}"
+    wait = retry_after_s(headers, now)
+    if wait is None and told is not None:
+        wait = told.delay_s
+    if wait is None and category == "rate_limited":
+        wait = reset_after_s(headers, now)
     return ProviderError(
         category,
         text,
         retryable=retryable(category),
         http_status=status,
         provider_code=None if told is None else told.code,
-        retry_after_s=wait if (wait := retry_after_s(headers, now)) is not None or told is None else told.delay_s,
+        retry_after_s=wait,
         # a filter is why nothing was said, whether it looked at the question or at the answer
         partial=Reply(text=None, finish="content_filter") if category == "content_filter" else None,
     )

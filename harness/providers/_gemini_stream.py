@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from harness.errors import ProviderError
 from harness.ports import WireResponse
 from harness.providers._answer import as_object, bad, count, word
-from harness.providers._events import Event, EventReader, as_it_was, event_bytes, events_of, joined
+from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.providers._failures import failure_inside
 from harness.providers._gemini_parts import Part, as_parts, is_bare_text
 from harness.providers._gemini_reply import read_answer
@@ -54,7 +54,7 @@ def _goes_on(before: Part, part: Part) -> bool:
 
 
 def _one(pieces: list[Part]) -> Part:
-    return pieces[0] if len(pieces) == 1 else {**pieces[0], "text": joined(str(piece["text"]) for piece in pieces)}
+    return pieces[0] if len(pieces) == 1 else {**pieces[0], "text": whole_text(str(piece["text"]) for piece in pieces)}
 
 
 class Fold:
@@ -201,10 +201,10 @@ def coalesced(body: bytes) -> bytes:
     for candidate in fold.candidates.values():
         for first, *later in candidate.parts:
             if later:
-                first["text"] = joined(str(piece["text"]) for piece in (first, *later))
+                first["text"] = whole_text(str(piece["text"]) for piece in (first, *later))
             for piece in later:
                 piece["text"] = ""
-    out = [as_it_was(event) if sent is None else event_bytes(sent, event.name) for event, sent in told]
+    out = [event_as_it_was(event) if sent is None else event_bytes(sent, event.name) for event, sent in told]
     # an event without its empty line counts only where the stream was closed in order: it must stay without
-    out += [as_it_was(event)[:-1] for event in reader.close()]
+    out += [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join(out)

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Final
 
 from harness.schema.base import JsonValue
 
-__all__ = ["retry_after_s", "retry_delay_s"]
+__all__ = ["reset_after_s", "retry_after_s", "retry_delay_s"]
+
+#: When a limit is full again, and what is left of it: pairs of headers.
+_RESETS: Final = (
+    ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
+    ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens"),
+    ("x-ratelimit-reset", "x-ratelimit-remaining"),
+    ("ratelimit-reset", "ratelimit-remaining"),
+    ("anthropic-ratelimit-requests-reset", "anthropic-ratelimit-requests-remaining"),
+    ("anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-tokens-remaining"),
+    ("anthropic-ratelimit-input-tokens-reset", "anthropic-ratelimit-input-tokens-remaining"),
+    ("anthropic-ratelimit-output-tokens-reset", "anthropic-ratelimit-output-tokens-remaining"),
+)
+_DURATION = re.compile(
+    r"(?=[0-9])(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
+)
+_UNITS: Final = (86_400.0, 3600.0, 60.0, 1.0, 0.001)
+#: A larger number is a time of day, in seconds since 1970; one larger by a thousand in milliseconds.
+_TIME_MIN: Final = 1_000_000_000
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -23,12 +43,39 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
         return milliseconds / 1000
     said = headers.get("retry-after")
     seconds = _number(said)
-    if seconds is not None:
-        return seconds
-    until, start = _date(said), now or _date(headers.get("date"))
-    if until is None or start is None:
-        return None
-    return max(0.0, (until - start).total_seconds())
+    return seconds if seconds is not None else _until(_date(said), headers, now)
+
+
+def reset_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds until every limit that is used up, or of which nobody says what is left, is full again; None: not told.
+
+    A limit is told as seconds, as a duration (``6m0s``, ``20ms``), as a time since 1970 in seconds or milliseconds, or
+    as a date. It is no wish to wait and counts only where ``retry_after_s`` is None and a limit was the reason.
+    """
+    used_up = (name for name, left in _RESETS if _number(headers.get(left, "0")) == 0)
+    waits = [wait for name in used_up if (wait := _reset(headers.get(name), headers, now)) is not None]
+    return max(waits, default=None)
+
+
+def _reset(said: str | None, headers: Mapping[str, str], now: datetime | None) -> float | None:
+    number = _number(said)
+    if number is not None:
+        if number < _TIME_MIN:
+            return number
+        seconds = number / 1000 if number >= _TIME_MIN * 1000 else number
+        try:
+            return _until(datetime.fromtimestamp(seconds, UTC), headers, now)
+        except (ValueError, OverflowError, OSError):
+            return None
+    found = _DURATION.fullmatch((said or "").strip())
+    if found is not None:
+        return sum(float(part) * unit for part, unit in zip(found.groups("0"), _UNITS, strict=True))
+    return _until(_iso(said) or _date(said), headers, now)
+
+
+def _until(then: datetime | None, headers: Mapping[str, str], now: datetime | None) -> float | None:
+    start = now or _date(headers.get("date"))
+    return None if then is None or start is None else max(0.0, (then - start).total_seconds())
 
 
 def retry_delay_s(details: JsonValue) -> float | None:
@@ -46,6 +93,14 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return max(0.0, value) if math.isfinite(value) else None
+
+
+def _iso(text: str | None) -> datetime | None:
+    try:
+        date = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def _date(text: str | None) -> datetime | None:

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import catalog
+from harness.config import PRESETS, resolve
 from harness.errors import ProviderError
-from harness.ports import Provider, WireResponse
+from harness.ports import Cut, Provider, WireResponse
+from harness.providers._events import event_bytes
 from harness.schema.base import JsonValue
 from harness.schema.message import (
     AssistantMessage,
@@ -39,7 +43,10 @@ class Sample(TypedDict, total=False):
 
 
 def codec(name: str) -> Provider:
-    return cast("Provider", catalog.module("providers", name).build())
+    """The codec of that name, or that of a preset as it wants it."""
+    preset = resolve(name.removeprefix("preset ")) if name.startswith("preset ") else None
+    module = catalog.module("providers", name if preset is None else preset.codec)
+    return cast("Provider", module.build() if preset is None else module.build(preset))
 
 
 def samples() -> list[object]:
@@ -62,7 +69,9 @@ def failure_text(provider: Provider, response: WireResponse) -> str:
     return ""
 
 
+NAMES = (*catalog.names("providers"), *(f"preset {preset.name}" for preset in PRESETS))
 every_codec = pytest.mark.parametrize("name", catalog.names("providers"))
+every_provider = pytest.mark.parametrize("name", NAMES)
 
 TOOL = ToolSpec(name="run", description="Runs.", parameters={"type": "object", "properties": {}})
 CALL = ToolCall(id="call-1", name="run", arguments_raw='{"a":1}', arguments={"a": 1})
@@ -77,6 +86,35 @@ REQUEST = ModelRequest(
     tools=(TOOL,),
     settings=GenerationSettings(temperature=0.0, max_output_tokens=5),
 )
+STREAMED = REQUEST.model_copy(update={"settings": GenerationSettings(max_output_tokens=5, stream=True)})
+REPLIES = {
+    "text": Reply(text="hello", finish="stop", usage=Usage(input_tokens=1, output_tokens=2)),
+    "call": Reply(text=None, calls=(CALL,), finish="tool_calls", usage=Usage(input_tokens=0, output_tokens=0)),
+    "length": Reply(text="cut", finish="length"),
+    "filter": Reply(text="", finish="content_filter"),
+    "refusal": Reply(text=None, refusal="no", finish="refusal"),
+    "reasoning": Reply(text="a", reasoning="because", finish="stop"),
+}
+every_reply = pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
+MEANT = {"text", "calls", "reasoning", "refusal", "finish", "usage", "quirks"}
+
+
+def streamed(provider: Provider, body: bytes, cut: Cut | None = None) -> Reply | tuple[object, ...]:
+    """What a stream comes to: the reply, or what is known of the failure."""
+    try:
+        return provider.decode_stream(WireResponse(200, {}, body, cut))
+    except ProviderError as error:
+        return (error.category, error.retryable, error.delivered, error.provider_code, error.partial)
+
+
+def ends_at(provider: Provider, pieces: list[bytes]) -> int | None:
+    """How many bytes a watcher was told when it said yes; None where it never did."""
+    is_over, told = provider.stream_end(), 0
+    for piece in pieces:
+        told += len(piece)
+        if is_over(piece):
+            return told
+    return None
 
 
 @every_codec
@@ -84,13 +122,13 @@ def test_every_codec_has_samples(name: str) -> None:
     assert list((SAMPLES / name).glob("*.json"))
 
 
-@every_codec
+@every_provider
 def test_a_key_is_in_the_headers_only_when_there_is_one(name: str) -> None:
     assert any(CANARY in value for value in codec(name).headers(CANARY).values())
     assert not any("authorization" in key.lower() or "key" in key.lower() for key in codec(name).headers(None))
 
 
-@every_codec
+@every_provider
 def test_a_request_is_the_same_valid_json_each_time(name: str) -> None:
     first = codec(name).encode_request(REQUEST)
     assert first == codec(name).encode_request(REQUEST.model_copy())
@@ -98,24 +136,12 @@ def test_a_request_is_the_same_valid_json_each_time(name: str) -> None:
     assert codec(name).path(REQUEST).startswith("/")
 
 
-@every_codec
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(text="hello", finish="stop", usage=Usage(input_tokens=1, output_tokens=2)),
-        Reply(text=None, calls=(CALL,), finish="tool_calls", usage=Usage(input_tokens=0, output_tokens=0)),
-        Reply(text="cut", finish="length"),
-        Reply(text="", finish="content_filter"),
-        Reply(text=None, refusal="no", finish="refusal"),
-        Reply(text="a", reasoning="because", finish="stop"),
-    ],
-    ids=["text", "call", "length", "filter", "refusal", "reasoning"],
-)
+@every_provider
+@every_reply
 def test_a_made_reply_decodes_to_what_was_meant(name: str, reply: Reply) -> None:
     provider = codec(name)
     got = provider.decode_reply(WireResponse(200, {}, provider.encode_reply(reply)))
-    meant = ("text", "calls", "reasoning", "refusal", "finish", "usage", "quirks")
-    assert got.model_dump(include=set(meant)) == reply.model_dump(include=set(meant))
+    assert got.model_dump(include=MEANT) == reply.model_dump(include=MEANT)
     assert provider.decode_reply(WireResponse(200, {}, provider.encode_reply(got))) == got
 
 
@@ -129,6 +155,11 @@ def test_a_sample_decodes_as_its_file_says(name: str, path: Path) -> None:
         wanted = expect["error"]
         assert isinstance(wanted, dict)
         assert {key: getattr(caught.value, key) for key in wanted} == wanted
+        said = expect.get("partial")
+        if isinstance(said, dict):
+            assert caught.value.partial is not None
+            partial = json.loads(caught.value.partial.model_dump_json(exclude_none=True))
+            assert {key: partial.get(key) for key in said} == said
         return
     reply = provider.decode_reply(response)
     dumped = reply.model_dump(exclude_none=False)
@@ -138,6 +169,7 @@ def test_a_sample_decodes_as_its_file_says(name: str, path: Path) -> None:
         shown["usage"] = {key: count for key, count in shown["usage"].items() if count is not None}
     assert json.loads(json.dumps(shown)) == wanted
     assert provider.decode_reply(WireResponse(200, {}, provider.encode_reply(reply))) == reply
+    assert streamed(provider, b"".join(provider.encode_stream(reply))) == reply
 
 
 @pytest.mark.parametrize(("name", "path"), samples())
@@ -155,3 +187,96 @@ def test_no_text_of_a_provider_is_in_an_error(name: str, path: Path) -> None:
 def test_odd_bytes_are_a_named_failure(name: str, status: int, body: bytes) -> None:
     with pytest.raises(ProviderError):
         codec(name).decode_reply(WireResponse(status, {}, body))
+
+
+@every_provider
+def test_a_request_for_a_stream_is_the_same_request_but_for_the_stream(name: str) -> None:
+    provider = codec(name)
+    plain = STREAMED.model_copy(update={"settings": GenerationSettings(max_output_tokens=5)})
+    asked, whole = (json.loads(provider.encode_request(one)) for one in (STREAMED, plain))
+    told = ("stream", "stream_options")
+    assert {key: asked[key] for key in asked if key not in told} == {
+        key: whole[key] for key in whole if key not in told
+    }
+    asks = asked.get("stream") is True or provider.path(STREAMED) != provider.path(plain)
+    assert asks
+    assert whole.get("stream") is not True
+
+
+@every_provider
+@every_reply
+def test_a_made_stream_decodes_to_what_the_whole_answer_does(name: str, reply: Reply) -> None:
+    provider = codec(name)
+    got = streamed(provider, b"".join(provider.encode_stream(reply)))
+    assert isinstance(got, Reply)
+    assert got.model_dump(include=MEANT) == reply.model_dump(include=MEANT)
+    assert streamed(provider, b"".join(provider.encode_stream(got))) == got
+
+
+@every_codec
+@every_reply
+def test_a_stream_is_over_at_the_same_byte_however_it_is_cut(name: str, reply: Reply) -> None:
+    provider = codec(name)
+    events = provider.encode_stream(reply)
+    body = b"".join(events)
+    single = ends_at(provider, [body[at : at + 1] for at in range(len(body))])
+    assert single is None or len(b"".join(events[:-1])) < single <= len(body)
+    for size in (2, 7, 64):
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+        found = ends_at(provider, pieces)
+        assert (found is None) == (single is None)
+        assert single is None or found == min(-(-single // size) * size, len(body))
+
+
+@every_codec
+@every_reply
+@pytest.mark.parametrize("cut", [None, "connection_lost", "timeout", "cancelled"])
+def test_a_stream_that_breaks_off_anywhere_is_a_reply_or_tells_how_and_coalesced_the_same(
+    name: str, reply: Reply, cut: Cut | None
+) -> None:
+    provider = codec(name)
+    events = provider.encode_stream(reply)
+    categories = {None: "stream_incomplete", "timeout": "timeout"}
+    for kept in range(len(events) + 1):
+        body = b"".join(events[:kept])
+        found = streamed(provider, body, cut)
+        assert streamed(provider, provider.coalesce(body), cut) == found
+        if isinstance(found, Reply):
+            assert found == streamed(provider, b"".join(events)) or found.usage is None
+        elif kept or cut is not None:
+            assert found[0] == categories.get(cut, "connection_lost")
+            assert found[1] is (cut != "cancelled")
+        else:
+            assert found[:2] == ("bad_response", False)
+
+
+@every_codec
+@pytest.mark.parametrize("status", [200, 400, 404, 429, 500])
+@pytest.mark.parametrize(
+    "body", [b"", b"\x00\xff", b"<html>", b"[" * 5000, b"null", b"{}", b'{"error":[1]}', b"data: x\n\n"]
+)
+def test_odd_bytes_where_a_stream_was_asked_for_are_a_named_failure(name: str, status: int, body: bytes) -> None:
+    with pytest.raises(ProviderError):
+        codec(name).decode_stream(WireResponse(status, {}, body))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@every_codec
+@given(sent=st.binary(max_size=60) | st.lists(JSON, max_size=4).map(lambda each: b"".join(map(event_bytes, each))))
+def test_no_bytes_make_a_decoder_of_streams_raise_anything_else(name: str, sent: bytes) -> None:
+    provider = codec(name)
+    found = streamed(provider, sent)
+    assert streamed(provider, provider.coalesce(sent)) == found
+    assert ends_at(provider, [sent]) in {None, len(sent)}
+
+
+@every_codec
+@given(sent=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
+def test_no_bytes_make_a_decoder_of_whole_answers_raise_anything_else(name: str, sent: bytes) -> None:
+    assert "\n" not in failure_text(codec(name), WireResponse(200, {}, sent))

@@ -17,6 +17,7 @@ from harness.config import (
     parse_live_ref,
     resolve,
 )
+from harness.config.live_ref import problem_of_url
 from harness.config.settings import ALLOWED
 from harness.errors import CatalogError, ConfigError, UsageError
 from harness.schema.message import GenerationSettings
@@ -36,6 +37,8 @@ PROVIDERS = ", ".join(preset.name for preset in PRESETS)
         ),
         ("openai-compatible/@cf/m@20@https://h.test", LiveRef("openai-compatible", "@cf/m@20", "https://h.test")),
         ("openai/m@http://[::1]:8000/v1", LiveRef("openai", "m", "http://[::1]:8000/v1")),
+        ("z.ai/glm-4.6", LiveRef("z.ai", "glm-4.6")),
+        ("llama.cpp/m@http://127.0.0.1:8080/v1", LiveRef("llama.cpp", "m", "http://127.0.0.1:8080/v1")),
     ],
 )
 def test_a_live_model_is_read(text: str, ref: LiveRef) -> None:
@@ -84,6 +87,52 @@ def test_the_presets_say_where_to_go_and_which_key_to_take() -> None:
         ("https://ark.cn-beijing.volces.com/api/v3", "ARK_API_KEY", True),
         (None, "HARNESS_API_KEY", False),
     ]
+
+
+def test_a_row_is_a_whole_provider() -> None:
+    for preset in PRESETS:
+        assert parse_live_ref(f"{preset.name}/m").provider == preset.name
+        assert preset.base_url is None or problem_of_url(preset.base_url) is None
+        assert preset.key_required is (preset.base_url is not None and preset.base_url.startswith("https://"))
+        names = {entry.partition("=")[0] for entry in preset.refuses}
+        assert names <= set(GenerationSettings.model_fields)
+    assert len({preset.name for preset in PRESETS}) == len(PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "key"),
+    [
+        ("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        ("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        ("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        ("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        ("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+        ("z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
+        ("ollama", "http://127.0.0.1:11434/v1", "OLLAMA_API_KEY"),
+        ("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
+        ("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
+    ],
+)
+def test_a_vendor_has_its_own_address_and_key(name: str, address: str, key: str) -> None:
+    preset = resolve(name)
+    assert (preset.codec, address_for(preset, None), preset.key_env) == ("openai", address, key)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "problem"),
+    [
+        ("z.ai", GenerationSettings(tool_choice="required"), "z.ai takes no tool_choice 'required'"),
+        ("moonshot", GenerationSettings(tool_choice="required"), "moonshot takes no tool_choice 'required'"),
+        ("ollama", GenerationSettings(tool_choice="none"), "ollama takes no tool_choice 'none'"),
+        ("deepseek", GenerationSettings(thinking="auto"), "deepseek takes no thinking 'auto'"),
+        ("deepseek", GenerationSettings(seed=1), "deepseek knows no setting 'seed'"),
+        ("groq", GenerationSettings(thinking="enabled"), "groq knows no setting 'thinking'"),
+    ],
+)
+def test_what_a_vendor_would_not_heed_is_refused(name: str, settings: GenerationSettings, problem: str) -> None:
+    check_settings(resolve(name), GenerationSettings(tool_choice="auto", temperature=0.0))
+    with pytest.raises(UsageError, match=problem):
+        check_settings(resolve(name), settings)
 
 
 def test_a_given_address_replaces_that_of_the_preset() -> None:
