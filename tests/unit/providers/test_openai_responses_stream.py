@@ -102,7 +102,7 @@ def test_a_stream_that_ends_incomplete_was_cut_by_its_length() -> None:
 
 @pytest.mark.parametrize("told", [{"output": []}, {"output": None}])
 def test_an_output_that_only_its_events_told_is_the_answer(told: dict[str, JsonValue]) -> None:
-    last = ends(**told)
+    last = ends(output=told["output"])
     assert read(CREATED, done(1, ITEM), done(0, TEXT), last) == read(ends(TEXT, ITEM))
 
 
@@ -279,7 +279,15 @@ def test_a_text_whose_event_has_no_type_is_known_by_the_events_name() -> None:
 
 
 def test_a_coalesced_stream_has_each_text_in_one_event() -> None:
-    mixed = [CREATED, MESSAGE, says("sec"), passes('{"a":', 1), {"type": "keepalive"}, says("ret"), passes("1}", 1)]
+    mixed: list[Sent | bytes] = [
+        CREATED,
+        MESSAGE,
+        says("sec"),
+        passes('{"a":', 1),
+        {"type": "keepalive"},
+        says("ret"),
+        passes("1}", 1),
+    ]
     body = build().coalesce(stream(*mixed, ends(TEXT)))
     assert body == stream(CREATED, MESSAGE, says("secret"), passes('{"a":1}', 1), {"type": "keepalive"}, ends(TEXT))
 
