@@ -21,7 +21,7 @@ Examples:
   harness wire probe openai/MODEL --prompt "Say hello."
   harness wire probe anthropic/MODEL --tools tools.json \\
     --prompt "Which files are there?" --stream
-  harness wire probe openai-compatible/m@http://127.0.0.1:8000/v1 --format json
+  harness wire probe vllm/MODEL --retries 2 --format json
 
 \b
 tools.json: [{"name": "list_dir", "parameters": {"type": "object"}}]
@@ -57,7 +57,7 @@ def probe_endpoint(
     retries: int,
     form: Literal["text", "json"],
 ) -> ExitCode:
-    """Send one request to a live model (PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml); explain its answer.
+    """Send one request to a live model, PROVIDER/MODEL[@BASE_URL] or a NAME of harness.toml; explain its answer.
 
     It costs what one short call costs. The exit code is 0 for an answer and 2 where there is none.
     """
