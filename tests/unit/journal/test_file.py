@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import Journal
+from harness.journal import Journal, intact, journal_damage
 from harness.journal.file import JournalFile
 from harness.schema.outcome import Outcome
 from harness.schema.record import Closed, OpPlanned, OpStarted, Payload, Resumed, TurnOpened
@@ -176,3 +176,66 @@ def test_a_file_of_another_format_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(b'{"format": "other", "version": 1}\n')
     assert refusal(path) == "journal_integrity_mismatch"
+
+
+def test_a_journal_that_cannot_be_read_leaves_no_descriptor_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    written(path)
+    closed: list[int] = []
+    real = os.close
+
+    def interrupted(descriptor: int) -> bytes:
+        raise KeyboardInterrupt
+
+    def close(descriptor: int) -> None:
+        closed.append(descriptor)
+        real(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.journal.file._whole", interrupted)
+        patch.setattr("harness.journal.file.os.close", close)
+        with pytest.raises(KeyboardInterrupt):
+            JournalFile(path)
+    assert len(closed) == 1
+
+
+def test_beginning_anew_forgets_the_records_on_disk_or_says_why_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = written(path)
+    file = JournalFile(path)
+
+    def refused(descriptor: int, length: int) -> None:
+        raise OSError(30, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.journal.file.os.ftruncate", refused)
+        with pytest.raises(StorageError, match="the journal cannot be written: Read-only"):
+            file.start_anew()
+    assert file.records == journal.records
+    file.start_anew()
+    assert (file.records, path.read_bytes()) == ((), b"")
+    file.close()
+
+
+def test_what_is_wrong_with_a_journal_is_told_and_what_stands_before_it_read(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = written(path)
+    assert (journal_damage(path), intact(path)) == (None, journal.records)
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join((*lines[:2], b"garbage\n", *lines[3:])))
+    assert str(journal_damage(path)).startswith("line 3 ")
+    assert intact(path) == journal.records[:1]
+
+    path.write_bytes(b"".join(lines)[:-3])
+    assert (journal_damage(path), intact(path)) == (None, journal.records[:-1])
+
+
+def test_a_journal_that_is_not_there_or_no_file_has_no_records_and_says_so(tmp_path: Path) -> None:
+    assert (journal_damage(tmp_path / "none"), intact(tmp_path / "none")) == ("is not there", ())
+    assert journal_damage(tmp_path) not in {None, "is not there"}
+    assert intact(tmp_path) == ()
