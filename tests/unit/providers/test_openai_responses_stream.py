@@ -100,15 +100,31 @@ def test_a_stream_that_ends_incomplete_was_cut_by_its_length() -> None:
     assert (reply.finish, reply.text, reply.usage) == ("length", None, Usage(input_tokens=9, output_tokens=4))
 
 
-@pytest.mark.parametrize("told", [{"output": []}, {"output": None}])
-def test_an_output_that_only_its_events_told_is_the_answer(told: dict[str, JsonValue]) -> None:
-    last = ends(**told)
+@pytest.mark.parametrize("told", [[], None])
+def test_an_output_that_only_its_events_told_is_the_answer(told: JsonValue) -> None:
+    last = ends(output=told)
     assert read(CREATED, done(1, ITEM), done(0, TEXT), last) == read(ends(TEXT, ITEM))
 
 
 def test_a_call_that_was_begun_and_never_done_does_not_run() -> None:
     reply = read(CREATED, RING, passes('{"n":1}'), ends())
     assert [(one.id, one.fault, one.arguments_raw) for one in reply.calls] == [("call_1", "truncated", '{"n":1}')]
+
+
+def test_a_call_that_was_begun_without_a_status_and_never_done_does_not_run() -> None:
+    begun = begins(0, type="function_call", call_id="call_1", name="ring")
+    assert read(begun, passes("{}"), ends()).calls[0].fault == "truncated"
+
+
+def test_an_item_that_is_done_is_not_begun_again() -> None:
+    assert read(done(0, ITEM), RING, passes('{"n":2}'), ends()) == read(ends(ITEM))
+
+
+def test_an_event_that_names_only_its_item_goes_where_that_item_is() -> None:
+    piece: Sent = {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "c"}
+    said = partial({**says("a", 1), "item_id": "msg_0"}, {**says("b", 2), "item_id": "msg_1"}, piece, says("d", 3))
+    assert said.text == "abcd"
+    assert partial({**says("d", 7), "item_id": "msg_1"}, says("b", 3), piece).text == "bdc"
 
 
 def test_a_stream_without_items_says_nothing() -> None:
@@ -279,7 +295,15 @@ def test_a_text_whose_event_has_no_type_is_known_by_the_events_name() -> None:
 
 
 def test_a_coalesced_stream_has_each_text_in_one_event() -> None:
-    mixed = [CREATED, MESSAGE, says("sec"), passes('{"a":', 1), {"type": "keepalive"}, says("ret"), passes("1}", 1)]
+    mixed: list[Sent] = [
+        CREATED,
+        MESSAGE,
+        says("sec"),
+        passes('{"a":', 1),
+        {"type": "keepalive"},
+        says("ret"),
+        passes("1}", 1),
+    ]
     body = build().coalesce(stream(*mixed, ends(TEXT)))
     assert body == stream(CREATED, MESSAGE, says("secret"), passes('{"a":1}', 1), {"type": "keepalive"}, ends(TEXT))
 
