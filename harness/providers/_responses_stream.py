@@ -7,13 +7,13 @@ from typing import Final, Literal, TypeAlias
 
 from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, word
-from harness.providers._events import Event
+from harness.providers._events import Event, whole_text
 from harness.providers._failures import failure_inside
 from harness.providers._responses_items import OUTPUT
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 
-__all__ = ["Folded", "Sent", "Slot", "event_of", "fold", "is_last", "piece_of", "rejoined", "take"]
+__all__ = ["Folded", "Sent", "Slot", "event_of", "fold", "is_last", "piece_of", "take"]
 
 Sent: TypeAlias = dict[str, JsonValue]
 
@@ -80,7 +80,7 @@ class Folded:
         if place in self.done:
             return item
         item["status"] = "in_progress"
-        slots = {slot: rejoined("".join(pieces)) for slot, pieces in self.pieces.items() if slot.place == place}
+        slots = {slot: whole_text(pieces) for slot, pieces in self.pieces.items() if slot.place == place}
         slots |= {slot: text for slot, text in self.texts.items() if slot.place == place}
         for slot, text in sorted(slots.items(), key=lambda pair: pair[0].index):
             if slot.list_ == "arguments":
@@ -93,11 +93,6 @@ class Folded:
             known: list[JsonValue] = given if isinstance(given, list) else []
             item[slot.list_] = [*known, {"type": slot.kind, _FIELDS.get(slot.kind, "text"): text}]
         return item
-
-
-def rejoined(text: str) -> str:
-    """Halves of one character that came in two pieces are one once they stand side by side."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def event_of(event: Event) -> Sent | None:

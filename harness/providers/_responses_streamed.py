@@ -7,11 +7,11 @@ from typing import Final
 from harness.errors import ProviderError
 from harness.ports import WireResponse
 from harness.providers._answer import bad, read_root
-from harness.providers._events import Event, EventReader, event_bytes, events_of
+from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.providers._responses_body import reply_body
 from harness.providers._responses_items import OUTPUT, is_call, parts_of
 from harness.providers._responses_reply import failure_with, partial_of, read_reply
-from harness.providers._responses_stream import Folded, Sent, Slot, event_of, fold, piece_of, rejoined, take
+from harness.providers._responses_stream import Folded, Sent, Slot, event_of, fold, piece_of, take
 from harness.providers._stream_end import broken_off, with_partial
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
@@ -63,7 +63,7 @@ def coalesced(body: bytes) -> bytes:
         found = None if sent is None else piece_of(folded, sent)
         is_over = sent is None or take(folded, sent, 200) is not None or folded.ended
         if sent is None or found is None or is_over:
-            out.append(_as_it_was(event))
+            out.append(event_as_it_was(event))
             continue
         slot, piece = found
         if slot not in firsts:
@@ -71,17 +71,12 @@ def coalesced(body: bytes) -> bytes:
             out.append(slot)
         pieces.setdefault(slot, []).append(piece)
     joined = {
-        slot: event_bytes({**sent, "delta": rejoined("".join(pieces[slot]))}, event.name)
+        slot: event_bytes({**sent, "delta": whole_text(pieces[slot])}, event.name)
         for slot, (event, sent) in firsts.items()
     }
     # an event without its empty line counts only where the stream was closed in order: it must stay without
-    last = [_as_it_was(event)[:-1] for event in reader.close()]
+    last = [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join([*(joined[one] if isinstance(one, Slot) else one for one in out), *last]) or body
-
-
-def _as_it_was(event: Event) -> bytes:
-    head = f"event: {event.name}\n".encode() if event.name else b""
-    return head + b"".join(b"data: " + line + b"\n" for line in event.data.split(b"\n")) + b"\n"
 
 
 def reply_events(reply: Reply) -> tuple[bytes, ...]:

@@ -288,6 +288,15 @@ def test_a_field_that_was_changed_goes_over_what_must_be_sent_back(changed: dict
     assert back.model_dump(include=shown) == reply.model_dump(include=shown)
 
 
+def test_reasoning_that_was_changed_stands_once() -> None:
+    summary: JsonValue = [{"type": "summary_text", "text": "a"}]
+    two = decoded({**THOUGHT, "summary": summary}, {**THOUGHT, "summary": summary}, TEXT)
+    back = build().decode_reply(
+        WireResponse(200, {}, build().encode_reply(two.model_copy(update={"reasoning": "because"})))
+    )
+    assert (two.reasoning, back.reasoning) == ("aa", "because")
+
+
 def test_a_call_that_was_taken_out_is_in_no_item() -> None:
     reply = decoded(CALL, {**CALL, "call_id": "call_2"})
     one = reply.model_copy(update={"calls": reply.calls[:1]})

@@ -111,6 +111,22 @@ def test_a_call_that_was_begun_and_never_done_does_not_run() -> None:
     assert [(one.id, one.fault, one.arguments_raw) for one in reply.calls] == [("call_1", "truncated", '{"n":1}')]
 
 
+def test_a_call_that_was_begun_without_a_status_and_never_done_does_not_run() -> None:
+    begun = begins(0, type="function_call", call_id="call_1", name="ring")
+    assert read(begun, passes("{}"), ends()).calls[0].fault == "truncated"
+
+
+def test_an_item_that_is_done_is_not_begun_again() -> None:
+    assert read(done(0, ITEM), RING, passes('{"n":2}'), ends()) == read(ends(ITEM))
+
+
+def test_an_event_that_names_only_its_item_goes_where_that_item_is() -> None:
+    piece: Sent = {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "c"}
+    said = partial({**says("a", 1), "item_id": "msg_0"}, {**says("b", 2), "item_id": "msg_1"}, piece, says("d", 3))
+    assert said.text == "abcd"
+    assert partial({**says("d", 7), "item_id": "msg_1"}, says("b", 3), piece).text == "bdc"
+
+
 def test_a_stream_without_items_says_nothing() -> None:
     assert (read(CREATED, ends()).text, read(CREATED, ends()).finish) == (None, "stop")
 
@@ -279,7 +295,7 @@ def test_a_text_whose_event_has_no_type_is_known_by_the_events_name() -> None:
 
 
 def test_a_coalesced_stream_has_each_text_in_one_event() -> None:
-    mixed: list[dict[str, JsonValue]] = [
+    mixed: list[Sent] = [
         CREATED,
         MESSAGE,
         says("sec"),
