@@ -111,7 +111,8 @@ def coalesced(body: bytes) -> bytes:
     let_go()
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     out += [event_as_it_was(event)[:-1] for event in reader.close()]
-    return b"".join(out)
+    # what has no event is no stream, and tells in its own way what it is
+    return b"".join(out) or body
 
 
 def _delta_of(sent: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -62,7 +62,9 @@ _SAYS_LOOSELY: Final[dict[ProviderCategory, tuple[str, ...]]] = {
 _PHRASES: Final[dict[ProviderCategory, re.Pattern[str]]] = {
     "quota_exhausted": re.compile(r"insufficient (?:balance|credits?|funds)|credit balance is too low", re.IGNORECASE),
     "content_filter": re.compile(r"flagged as potentially violating", re.IGNORECASE),
-    "auth": re.compile(r"api key not valid|invalid api key|incorrect api key", re.IGNORECASE),
+    "auth": re.compile(
+        r"api key not valid|invalid api key|incorrect api key|user location is not supported", re.IGNORECASE
+    ),
 }
 
 _BY_STATUS: Final[dict[int, ProviderCategory]] = {
@@ -73,6 +75,7 @@ _BY_STATUS: Final[dict[int, ProviderCategory]] = {
     408: "timeout",
     409: "server_error",
     425: "server_error",
+    499: "server_error",
     429: "rate_limited",
     498: "overloaded",
     529: "overloaded",
@@ -168,15 +171,16 @@ def _read(body: JsonValue) -> _Told | None:
     if isinstance(base, dict):
         error = {"code": base.get("status_code"), "message": base.get("status_msg")}
     code = error.get("code")
-    nested = error.get("innererror")
+    nested, details = error.get("innererror"), error.get("details")
     found = [code, error.get("type"), error.get("status"), nested.get("code") if isinstance(nested, dict) else None]
+    found += [one.get("reason") for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     words = tuple(str(word).lower() for word in found if isinstance(word, str | int) and not isinstance(word, bool))
     message = next((text for key in ("message", "detail", "msg") if isinstance(text := error.get(key), str)), "")
     if not words and not message:
         return None
     number = next((int(word) for word in words if re.fullmatch(r"[0-9]{1,9}", word)), None)
     name = next((str(word) for word in found[:2] if isinstance(word, str | int) and not isinstance(word, bool)), None)
-    delay = retry_delay_s(error.get("details"))
+    delay = retry_delay_s(details)
     return _Told(words, name if name is not None and _IDENTIFIER.fullmatch(name) else None, message, number, delay)
 
 

@@ -15,9 +15,10 @@ from harness.schema.tool import ToolCall
 
 __all__ = ["history_of"]
 
-#: What stands for a result that is missing, and for a question that is blank: both are refused.
+#: What stands for a result or a name that is missing, and for a question that is blank: all are refused.
 _NO_RESULT = "(no result)"
 _NO_TEXT = "(no text)"
+_NO_NAME = "unnamed"
 
 
 @dataclass(slots=True)
@@ -126,4 +127,4 @@ def _call(sent: dict[str, JsonValue], call: ToolCall) -> dict[str, JsonValue]:
     kept: dict[str, JsonValue] = {key: value for key in ("id", "args") if (value := sent.get(key))}
     if not isinstance(kept.get("args"), dict):
         kept["args"] = read_json(sendable_arguments(call))
-    return {**kept, "name": call.name}
+    return {**kept, "name": call.name or _NO_NAME}

@@ -11,7 +11,7 @@ from harness.providers._events import Event, EventReader, event_as_it_was, event
 from harness.providers._failures import failure_inside
 from harness.providers._gemini_parts import Part, as_parts, is_bare_text
 from harness.providers._gemini_reply import read_answer
-from harness.providers._stream_end import broken_off, no_stream, with_partial
+from harness.providers._stream_end import bare_failure, broken_off, last_block, no_stream, with_partial
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
@@ -170,6 +170,9 @@ def read_stream(response: WireResponse) -> Reply:
     if not events and response.cut is None:
         raise no_stream(response)
     if not fold.is_whole:
+        told = bare_failure(response.body, response.status)
+        if told is not None:
+            raise with_partial(told, fold.partial(), delivered=fold.has_begun)
         raise broken_off(response, fold.partial(), delivered=fold.has_begun)
     return fold.reply()
 
@@ -207,4 +210,8 @@ def coalesced(body: bytes) -> bytes:
     out = [event_as_it_was(event) if sent is None else event_bytes(sent, event.name) for event, sent in told]
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     out += [event_as_it_was(event)[:-1] for event in reader.close()]
-    return b"".join(out)
+    if not out:
+        # what has no event is no stream, and tells in its own way what it is
+        return body
+    last = last_block(body)
+    return b"".join([*out, last] if last[:1] in {b"{", b"["} else out)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from harness.errors import ProviderCategory, ProviderError
 from harness.ports import Cut, WireResponse
 from harness.providers._answer import bad, read_root
+from harness.providers._failures import failure_inside
+from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.message import Reply
 
-__all__ = ["broken_off", "no_stream", "with_partial"]
+__all__ = ["bare_failure", "broken_off", "last_block", "no_stream", "with_partial"]
+
+_GAP: Final = re.compile(rb"(?:\r\n|\r|\n){2,}")
 
 _BROKEN: Final[dict[Cut | None, tuple[ProviderCategory, str]]] = {
     None: ("stream_incomplete", "the stream was closed before its end"),
@@ -43,6 +48,22 @@ def no_stream(response: WireResponse) -> ProviderError:
     except ProviderError as error:
         return error
     return bad("a whole body where a stream was asked for", response.status)
+
+
+def bare_failure(body: bytes, status: int) -> ProviderError | None:
+    """The error that stands at the end of a stream without being an event of it; None where there is none.
+
+    Servers that fail in the middle of an answer write the error as they would have sent it whole.
+    """
+    try:
+        return failure_inside(read_json(last_block(body)), status)
+    except NotJsonError:
+        return None
+
+
+def last_block(body: bytes) -> bytes:
+    """What stands behind the last empty line."""
+    return _GAP.split(body.strip())[-1]
 
 
 def with_partial(error: ProviderError, partial: Reply | None, *, delivered: bool) -> ProviderError:

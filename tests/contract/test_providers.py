@@ -260,6 +260,23 @@ def test_odd_bytes_where_a_stream_was_asked_for_are_a_named_failure(name: str, s
         codec(name).decode_stream(WireResponse(status, {}, body))
 
 
+@every_codec
+@pytest.mark.parametrize("cut", [None, "timeout"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b"[1]", b"plain\n\ntext", b"data: {}", b": c\n\n", b'{"error":{"status":"UNAVAILABLE"}}'],
+)
+def test_what_is_no_stream_says_the_same_when_it_is_coalesced(name: str, body: bytes, cut: Cut | None) -> None:
+    """An error that came whole where a stream was asked for is recorded, and must be the same error in the replay."""
+    provider = codec(name)
+    said = []
+    for sent in (body, provider.coalesce(body)):
+        with pytest.raises(ProviderError) as caught:
+            provider.decode_stream(WireResponse(200, {}, sent, cut))
+        said.append((str(caught.value), caught.value.retryable, caught.value.delivered))
+    assert said[0] == said[1]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

@@ -306,6 +306,13 @@ def test_earlier_arguments_go_out_as_an_object(raw: str, arguments: Sent | None,
     assert contents(GO, asks(call("a", raw, arguments)))[1] == model(use("a", **goes_out))
 
 
+def test_a_call_without_a_name_goes_back_with_one_that_stands_for_it() -> None:
+    """The API refuses a conversation with an empty name, in a call as in its result."""
+    found = contents(GO, asks(*answer({"functionCall": {"args": {}}}).calls), UserMessage(text="go on"))
+    assert "functionResponse" in json.dumps(found)
+    assert json.dumps(found).count('"name": "unnamed"') == 2
+
+
 def test_arguments_in_pieces_go_back_as_what_was_malformed() -> None:
     pieces: Sent = {"functionCall": {"id": "a", "name": "ring", "partialArgs": [1], "willContinue": True}}
     reply = answer(pieces)

@@ -170,6 +170,25 @@ def test_an_error_event_is_that_error(body: Sent, category: str) -> None:
         assert error.partial.text == "The plan is to"
 
 
+@pytest.mark.parametrize("cut", [None, "connection_lost"])
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("gap", [b"", b"\r\n"])
+def test_an_error_that_is_written_behind_the_events_is_that_error(
+    cut: Cut | None, indent: int | None, gap: bytes
+) -> None:
+    """Servers that fail in the middle of a stream write the error as they would have sent it whole."""
+    told: Sent = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "7s"}]}}
+    for bare in (told, [told]):
+        tail = gap + json.dumps(bare, indent=indent).encode() + gap
+        error = failure(*SAID, tail, cut=cut)
+        assert (error.category, error.retryable, error.retry_after_s) == ("rate_limited", True, 7)
+        assert error.partial is not None
+        assert (error.delivered, error.partial.text, error.partial.finish) == (True, "The plan is to", None)
+        body = stream(*SAID) + tail
+        assert outcome(build().coalesce(body), cut) == outcome(body, cut)
+    assert failure(*SAID, b'{"candidates":[]}').category == "stream_incomplete"
+
+
 def test_an_answer_that_says_it_failed_tells_what_it_had_said() -> None:
     error = failure(*SAID, event(word="MALFORMED_FUNCTION_CALL", counts=COUNTS))
     assert (error.category, error.retryable, error.delivered) == ("malformed_tool_call", False, True)
@@ -228,7 +247,9 @@ EVENTS = st.lists(
     ),
     max_size=10,
 )
-ENDINGS = st.sampled_from([b"", b"data: {}", stream(END)[:-1], stream(END), DONE])
+ENDINGS = st.sampled_from(
+    [b"", b"data: {}", stream(END)[:-1], stream(END), DONE, b'\n{"error":"x"}', b"[1]", b"data: {\n{"]
+)
 
 
 def outcome(body: bytes, cut: Cut | None = None) -> object:
