@@ -27,11 +27,11 @@ class Preset:
     """
 
     name: str
-    codec: str
     base_url: str | None
     key_env: str
-    key_required: bool
-    token_field: Literal["max_completion_tokens", "max_output_tokens", "max_tokens"]
+    codec: str = "openai"
+    key_required: bool = True
+    token_field: Literal["max_completion_tokens", "max_output_tokens", "max_tokens"] = "max_tokens"  # noqa: S105  (a field's name)
     refuses: frozenset[str] = frozenset()
     counts_streams: bool = True
     seed_field: Literal["seed", "random_seed"] = "seed"
@@ -42,10 +42,8 @@ class Preset:
 PRESETS: Final = (
     Preset(
         name="openai",
-        codec="openai",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
-        key_required=True,
         token_field="max_completion_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
     ),
@@ -54,7 +52,6 @@ PRESETS: Final = (
         codec="openai_responses",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
-        key_required=True,
         token_field="max_output_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"seed", "thinking"}),
     ),
@@ -63,8 +60,6 @@ PRESETS: Final = (
         codec="anthropic",
         base_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"seed"}),
     ),
     Preset(
@@ -72,43 +67,30 @@ PRESETS: Final = (
         codec="gemini",
         base_url="https://generativelanguage.googleapis.com",
         key_env="GEMINI_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"parallel_tool_calls"}),
     ),
     Preset(
         name="ark",
-        codec="openai",
         base_url="https://ark.cn-beijing.volces.com/api/v3",
         key_env="ARK_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
     ),
     Preset(
         name="deepseek",
-        codec="openai",
         base_url="https://api.deepseek.com/v1",
         key_env="DEEPSEEK_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "reasoning_effort=none"}),
     ),
     Preset(
         name="groq",
-        codec="openai",
         base_url="https://api.groq.com/openai/v1",
         key_env="GROQ_API_KEY",
-        key_required=True,
         token_field="max_completion_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
     ),
     Preset(
         name="mistral",
-        codec="openai",
         base_url="https://api.mistral.ai/v1",
         key_env="MISTRAL_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
         counts_streams=False,
         seed_field="random_seed",
@@ -117,66 +99,49 @@ PRESETS: Final = (
     ),
     Preset(
         name="openrouter",
-        codec="openai",
         base_url="https://openrouter.ai/api/v1",
         key_env="OPENROUTER_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
     ),
     Preset(
         name="moonshot",
-        codec="openai",
         base_url="https://api.moonshot.ai/v1",
         key_env="MOONSHOT_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "tool_choice=required"}),
     ),
     Preset(
         name="z.ai",
-        codec="openai",
         base_url="https://api.z.ai/api/paas/v4",
         key_env="ZAI_API_KEY",
-        key_required=True,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"seed", "parallel_tool_calls", "thinking=auto", "tool_choice=required", "tool_choice=none"}),
         counts_streams=False,
     ),
     Preset(
         name="ollama",
-        codec="openai",
         base_url="http://127.0.0.1:11434/v1",
         key_env="OLLAMA_API_KEY",
         key_required=False,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking", "parallel_tool_calls", "tool_choice=required", "tool_choice=none"}),
     ),
     Preset(
         name="vllm",
-        codec="openai",
         base_url="http://127.0.0.1:8000/v1",
         key_env="VLLM_API_KEY",
         key_required=False,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
     ),
     Preset(
         name="llama.cpp",
-        codec="openai",
         base_url="http://127.0.0.1:8080/v1",
         key_env="LLAMA_API_KEY",
         key_required=False,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
         refuses=frozenset({"thinking"}),
     ),
     Preset(
         name="openai-compatible",
-        codec="openai",
         base_url=None,
         key_env="HARNESS_API_KEY",
         key_required=False,
-        token_field="max_tokens",  # noqa: S106  (a field's name)
     ),
 )
 

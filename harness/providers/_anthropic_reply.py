@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, count, word
 from harness.providers._anthropic_content import Block, as_blocks, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._calls import numbered, seed_of
-from harness.providers._failures import retryable
-from harness.providers._finish import FAILED_WORDS, finish_of
+from harness.providers._finish import failed_answer, finish_of
 from harness.providers._markup import looks_like_call
 from harness.providers._own_usage import own_usage
 from harness.schema.base import JsonValue
@@ -59,16 +57,9 @@ def read_message(
         opaque=opaque_of(blocks, text, calls),
         model=word(root.get("model")),
     )
-    failed = None if said is None else FAILED_WORDS.get(said.lower())
+    failed = failed_answer(reply, status, delivered=True)
     if failed is not None:
-        raise ProviderError(
-            failed,
-            "the provider says inside its answer that it failed",
-            retryable=retryable(failed),
-            http_status=status,
-            delivered=True,
-            partial=reply.model_copy(update={"finish": "error"}),
-        )
+        raise failed
     return reply
 
 

@@ -10,13 +10,12 @@ from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, word
 from harness.providers._anthropic_content import Block
 from harness.providers._arguments import value_of
-from harness.providers._events import Event, whole_text
+from harness.providers._events import Event, object_of, whole_text
 from harness.providers._failures import failure_inside
-from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 
-__all__ = ["DELTA_FIELDS", "Folded", "event_of", "fold", "is_last"]
+__all__ = ["DELTA_FIELDS", "Folded", "fold", "is_last"]
 
 #: Delta -> the field of a block that it goes on with, and the field of the delta that holds the piece.
 DELTA_FIELDS: Final[dict[str, tuple[str, str]]] = {
@@ -54,22 +53,11 @@ class _State:
     open: set[int] = field(default_factory=set)
 
 
-def event_of(event: Event) -> dict[str, JsonValue] | None:
-    """What an event holds, its ``type`` always set where one is told; None for anything but a JSON object."""
-    try:
-        value = read_json(event.data)
-    except NotJsonError:
-        return None
-    if not isinstance(value, dict):
-        return None
-    return value if word(value.get("type")) else {**value, "type": event.name}
-
-
 def is_last(event: Event) -> bool:
     """Whether nothing is to come after this event: the message's end, an error, or what other dialects end with."""
     if event.data.strip() == b"[DONE]":
         return True
-    value = event_of(event)
+    value = object_of(event)
     return value is None or value["type"] in {"message_stop", "error"} or bool(value.get("error"))
 
 
@@ -91,7 +79,7 @@ def _take(folded: Folded, state: _State, event: Event, status: int) -> ProviderE
     if event.data.strip() == b"[DONE]":
         folded.ended = True
         return None
-    sent = event_of(event)
+    sent = object_of(event)
     if sent is None:
         return bad("a damaged event", status)
     failure = failure_inside(sent, status)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
-from harness.providers._answer import bad, read_root
 from harness.providers._anthropic_reply import read_message
-from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, event_of, fold
-from harness.providers._events import EventReader, event_as_it_was, event_bytes, events_of, whole_text
+from harness.providers._anthropic_stream import DELTA_FIELDS, Folded, fold
+from harness.providers._events import EventReader, event_as_it_was, event_bytes, events_of, object_of, whole_text
+from harness.providers._stream_end import broken_off, no_stream
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
 
@@ -35,27 +35,9 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
     """What is wrong with how the stream ended; None where it ended in order."""
     if folded.ended:
         return None
-    status = response.status
-    if response.cut == "timeout":
-        return ProviderError("timeout", "the answer took too long", retryable=True, http_status=status)
-    if response.cut is not None:
-        lost = response.cut == "connection_lost"
-        return ProviderError("connection_lost", "the answer broke off", retryable=lost, http_status=status)
-    if not any_event:
-        return _no_stream(response)
-    if folded.stopped:
-        return None
-    said = "the stream closed before the answer's end"
-    return ProviderError("stream_incomplete", said, retryable=True, http_status=status)
-
-
-def _no_stream(response: WireResponse) -> ProviderError:
-    """What a body without any event is."""
-    try:
-        read_root(response.body, response.status)
-    except ProviderError as error:
-        return error
-    return bad("a whole body where a stream was asked for", response.status)
+    if response.cut is None and not any_event:
+        return no_stream(response)
+    return None if response.cut is None and folded.stopped else broken_off(response, None, delivered=False)
 
 
 def _read(folded: Folded, status: int) -> Reply:
@@ -93,7 +75,7 @@ def coalesced(body: bytes) -> bytes:
         held.clear()
 
     for event in reader.feed(body):
-        sent = event_of(event)
+        sent = object_of(event)
         if sent is not None and held and sent == {"type": "ping"}:
             continue
         found = None if sent is None else _piece_of(sent)

@@ -10,8 +10,9 @@ from harness.providers._calls import SEED, made_id
 from harness.providers._chat_message import texts_of
 from harness.providers._finish import word_for
 from harness.providers._strict_json import NotJsonError, read_json
+from harness.providers._usage_sent import usage_sent
 from harness.schema.base import JsonValue, canonical_json
-from harness.schema.message import Reply, Usage
+from harness.schema.message import Reply
 from harness.schema.tool import ToolCall
 
 __all__ = ["reply_body"]
@@ -33,7 +34,7 @@ def reply_body(reply: Reply) -> dict[str, JsonValue]:
     if reply.fingerprint is not None:
         body["system_fingerprint"] = reply.fingerprint
     if reply.usage is not None:
-        body["usage"] = _usage(reply.usage)
+        body["usage"] = usage_sent(reply.usage, "prompt_tokens", "completion_tokens")
     return body
 
 
@@ -109,23 +110,3 @@ def _arguments(reply: Reply, call: ToolCall) -> JsonValue:
         return call.arguments_raw
     unencoded = not isinstance(value, str) and value is not None and canonical_json(value) == call.arguments_raw
     return value if unencoded else call.arguments_raw
-
-
-def _usage(usage: Usage) -> dict[str, JsonValue]:
-    counts: dict[str, JsonValue] = {}
-    asked: dict[str, JsonValue] = {}
-    if usage.input_tokens is not None:
-        counts["prompt_tokens"] = usage.input_tokens
-    if usage.output_tokens is not None:
-        counts["completion_tokens"] = usage.output_tokens
-    if usage.input_tokens is not None and usage.output_tokens is not None:
-        counts["total_tokens"] = usage.input_tokens + usage.output_tokens
-    if usage.cache_read_tokens is not None:
-        asked["cached_tokens"] = usage.cache_read_tokens
-    if usage.cache_write_tokens is not None:
-        asked["cache_write_tokens"] = usage.cache_write_tokens
-    if asked:
-        counts["prompt_tokens_details"] = asked
-    if usage.reasoning_tokens is not None:
-        counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return counts

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, count, read_root, word
 from harness.providers._calls import CallSent, numbered, seed_of
 from harness.providers._chat_message import echo_of, texts_of, wire_calls
-from harness.providers._failures import failure_inside, retryable
-from harness.providers._finish import FAILED_WORDS, finish_of
+from harness.providers._failures import failure_inside
+from harness.providers._finish import failed_answer, finish_of
 from harness.providers._markup import looks_like_call
 from harness.providers._own_usage import own_usage
 from harness.schema.base import JsonValue
@@ -43,16 +42,10 @@ def reply_of(root: dict[str, JsonValue], body: bytes, status: int, quirks: Itera
     answer = _answer_of(root, status)
     answer = replace(answer, quirks=(*answer.quirks, *quirks))
     reply = _reply(root, answer, seed_of(root.get("id"), body), status)
-    if answer.word is None or answer.word.lower() not in FAILED_WORDS:
-        return reply
-    category = FAILED_WORDS[answer.word.lower()]
-    said = (
-        "the provider says that the model's call was malformed"
-        if category == "malformed_tool_call"
-        else "the provider says inside its answer that it failed"
-    )
-    partial = reply.model_copy(update={"finish": "error"})
-    raise ProviderError(category, said, retryable=retryable(category), http_status=status, partial=partial)
+    failed = failed_answer(reply, status)
+    if failed is not None:
+        raise failed
+    return reply
 
 
 def _reply(root: dict[str, JsonValue], answer: _Answer, seed: str, status: int) -> Reply:

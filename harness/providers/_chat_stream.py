@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
-from harness.providers._answer import as_object, bad, what_is, word
+from harness.providers._answer import as_object, bad, word
 from harness.providers._chat_deltas import Choice, Piece
 from harness.providers._chat_reply import reply_of
 from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
 from harness.providers._failures import failure_inside
-from harness.providers._stream_end import broken_off, with_partial
+from harness.providers._stream_end import broken_off, no_stream, with_partial
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Quirk, Reply
 
-__all__ = ["ChatEnd", "coalesced", "read_stream"]
+__all__ = ["coalesced", "is_last", "read_stream"]
 
 #: The last event of a stream.
 DONE = b"[DONE]"
-#: What a stream begins with, even one without any event.
-_STREAM = (b":", b"data:", b"event:", b"id:", b"retry:")
 #: Fields of a whole answer that stand in any of its events; the last one that says something counts.
 _ROOT = ("id", "model", "system_fingerprint", "usage")
 
@@ -121,7 +119,7 @@ def read_stream(response: WireResponse) -> Reply:
     except ProviderError as error:
         raise with_partial(error, fold.partial(response.status), delivered=fold.has_begun) from None
     if not fold.events and response.cut is None:
-        raise _no_stream(response)
+        raise no_stream(response)
     if not fold.is_whole or not fold.choices:
         raise broken_off(response, fold.partial(response.status), delivered=fold.has_begun)
     body = fold.body
@@ -141,28 +139,8 @@ def _object(event: Event, status: int) -> dict[str, JsonValue]:
     return found
 
 
-def _no_stream(response: WireResponse) -> ProviderError:
-    """A successful answer without any event: an error, a whole body, or nothing of an API."""
-    try:
-        failure = failure_inside(read_json(response.body), response.status)
-    except NotJsonError:
-        is_stream = response.body.lstrip().startswith(_STREAM)
-        return bad("a stream without any event" if is_stream else what_is(response.body), response.status)
-    return failure or bad("a whole body where a stream was asked for", response.status)
-
-
-class ChatEnd:
-    """Watches a stream for its last event, or one that tells of a failure."""
-
-    def __init__(self) -> None:
-        self._reader = EventReader()
-
-    def __call__(self, piece: bytes) -> bool:
-        """Whether the stream is over with this piece."""
-        return any(_ends(event) for event in self._reader.feed(piece))
-
-
-def _ends(event: Event) -> bool:
+def is_last(event: Event) -> bool:
+    """Whether nothing that follows this event is read: the last one, or one that tells of a failure."""
     if event.data.strip() == DONE:
         return True
     if b'"error"' not in event.data:

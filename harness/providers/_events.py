@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "whole_text"]
+__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "whole_text"]
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -85,6 +86,18 @@ def events_of(body: bytes, *, is_whole: bool = True) -> list[Event]:
     reader = EventReader()
     found = reader.feed(body)
     return [*found, *reader.close()] if is_whole else found
+
+
+def object_of(event: Event) -> dict[str, JsonValue] | None:
+    """What an event holds, its ``type`` always set where one is told; None for anything but a JSON object."""
+    try:
+        value = read_json(event.data)
+    except NotJsonError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    kind = value.get("type")
+    return value if isinstance(kind, str) and kind else {**value, "type": event.name}
 
 
 def event_bytes(data: JsonValue | str, name: str = "") -> bytes:

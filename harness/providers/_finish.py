@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.errors import ProviderCategory
-from harness.schema.message import FinishReason, Quirk
+from harness.errors import RETRYABLE, ProviderCategory, ProviderError
+from harness.schema.message import FinishReason, Quirk, Reply
 
-__all__ = ["FAILED_WORDS", "FINISH_WORDS", "finish_of", "word_for"]
+__all__ = ["FINISH_WORDS", "failed_answer", "finish_of", "word_for"]
 
 #: Lower-case word -> our reason. OpenAI's five first, then those of servers that speak its dialect.
 FINISH_WORDS: Final[dict[str, FinishReason]] = {
@@ -41,7 +41,7 @@ FINISH_WORDS: Final[dict[str, FinishReason]] = {
 }
 
 #: Lower-case words that say that the provider's own side failed: such an answer is no reply of the model.
-FAILED_WORDS: Final[dict[str, ProviderCategory]] = {
+_FAILED_WORDS: Final[dict[str, ProviderCategory]] = {
     "error": "server_error",
     "network_error": "server_error",
     "abort": "server_error",
@@ -73,3 +73,23 @@ def finish_of(word: str | None, *, calls: bool, refused: bool) -> tuple[FinishRe
     if finish == "tool_calls":
         return finish, ("announced_call_missing",)
     return ("refusal" if refused and finish in {"stop", "unknown"} else finish), quirks
+
+
+def failed_answer(reply: Reply, status: int, *, delivered: bool = False) -> ProviderError | None:
+    """The failure that a reply's own finish word tells, with the reply as what was said; None where it tells none."""
+    category = None if reply.finish_word is None else _FAILED_WORDS.get(reply.finish_word.lower())
+    if category is None:
+        return None
+    said = (
+        "the provider says that the model's call was malformed"
+        if category == "malformed_tool_call"
+        else "the provider says inside its answer that it failed"
+    )
+    return ProviderError(
+        category,
+        said,
+        retryable=category in RETRYABLE,
+        http_status=status,
+        delivered=delivered,
+        partial=reply.model_copy(update={"finish": "error"}),
+    )

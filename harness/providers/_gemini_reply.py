@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, count, word
 from harness.providers._calls import numbered, seed_of
-from harness.providers._failures import retryable
-from harness.providers._finish import FAILED_WORDS, FINISH_WORDS, finish_of
+from harness.providers._finish import FINISH_WORDS, failed_answer, finish_of
 from harness.providers._gemini_parts import as_parts, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._markup import looks_like_call
 from harness.schema.base import JsonValue
@@ -57,18 +55,9 @@ def read_answer(root: dict[str, JsonValue], body: bytes, status: int) -> Reply:
         opaque=opaque_of(parts, text, calls),
         model=word(root.get("modelVersion")),
     )
-    failed = None if said is None else FAILED_WORDS.get(said.lower())
+    failed = failed_answer(reply, status, delivered=True)
     if failed is not None:
-        raise ProviderError(
-            failed,
-            "the provider says that the model's call was malformed"
-            if failed == "malformed_tool_call"
-            else "the provider says inside its answer that it failed",
-            retryable=retryable(failed),
-            http_status=status,
-            delivered=True,
-            partial=reply.model_copy(update={"finish": "error"}),
-        )
+        raise failed
     return reply
 
 

@@ -16,8 +16,9 @@ from harness.providers._responses_items import (
     texts_of,
 )
 from harness.providers._responses_reply import FINISHES, NOT_WORDS, is_cut_off
+from harness.providers._usage_sent import usage_sent
 from harness.schema.base import JsonValue
-from harness.schema.message import FinishReason, Reply, Usage
+from harness.schema.message import FinishReason, Reply
 
 __all__ = ["reply_body"]
 
@@ -57,7 +58,7 @@ def reply_body(reply: Reply) -> Item:
     if reply.model is not None:
         body["model"] = reply.model
     if reply.usage is not None:
-        body["usage"] = _usage(reply.usage)
+        body["usage"] = usage_sent(reply.usage, "input_tokens", "output_tokens")
     return body
 
 
@@ -134,23 +135,3 @@ def _status(items: list[Item], reply: Reply) -> Item:
     if cut or said in NOT_WORDS or FINISHES.get(said, "stop") != "stop":
         return {"status": "incomplete", "incomplete_details": {"reason": said}}
     return {"status": said}
-
-
-def _usage(usage: Usage) -> Item:
-    counts: Item = {}
-    asked: Item = {}
-    if usage.input_tokens is not None:
-        counts["input_tokens"] = usage.input_tokens
-    if usage.output_tokens is not None:
-        counts["output_tokens"] = usage.output_tokens
-    if usage.input_tokens is not None and usage.output_tokens is not None:
-        counts["total_tokens"] = usage.input_tokens + usage.output_tokens
-    if usage.cache_read_tokens is not None:
-        asked["cached_tokens"] = usage.cache_read_tokens
-    if usage.cache_write_tokens is not None:
-        asked["cache_write_tokens"] = usage.cache_write_tokens
-    if asked:
-        counts["input_tokens_details"] = asked
-    if usage.reasoning_tokens is not None:
-        counts["output_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return counts

@@ -7,13 +7,12 @@ from typing import Final, Literal, TypeAlias
 
 from harness.errors import ProviderError
 from harness.providers._answer import as_object, bad, word
-from harness.providers._events import Event, whole_text
+from harness.providers._events import Event, object_of, whole_text
 from harness.providers._failures import failure_inside
 from harness.providers._responses_items import OUTPUT
-from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 
-__all__ = ["Folded", "Sent", "Slot", "event_of", "fold", "is_last", "piece_of", "take"]
+__all__ = ["Folded", "Sent", "Slot", "fold", "is_last", "piece_of", "take"]
 
 Sent: TypeAlias = dict[str, JsonValue]
 
@@ -95,22 +94,11 @@ class Folded:
         return item
 
 
-def event_of(event: Event) -> Sent | None:
-    """What an event holds, its ``type`` always a text; None for anything but a JSON object."""
-    try:
-        value = read_json(event.data)
-    except NotJsonError:
-        return None
-    if not isinstance(value, dict):
-        return None
-    return value if isinstance(value.get("type"), str) else {**value, "type": event.name}
-
-
 def is_last(event: Event) -> bool:
     """Whether nothing that follows this event is read: the end, an error, or what cannot be read."""
     if event.data.strip() == DONE:
         return True
-    sent = event_of(event)
+    sent = object_of(event)
     return sent is None or sent["type"] in _ENDS or bool(sent.get("error"))
 
 
@@ -120,7 +108,7 @@ def fold(events: list[Event], status: int) -> Folded:
     for event in events:
         if event.data.strip() == DONE:  # whether the answer's own end came is known by then
             break
-        sent = event_of(event)
+        sent = object_of(event)
         folded.error = bad("a damaged event", status) if sent is None else take(folded, sent, status)
         if folded.error is not None or folded.ended:
             break

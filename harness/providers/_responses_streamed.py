@@ -6,13 +6,12 @@ from typing import Final
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
-from harness.providers._answer import bad, read_root
-from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
+from harness.providers._events import Event, EventReader, event_as_it_was, event_bytes, events_of, object_of, whole_text
 from harness.providers._responses_body import reply_body
 from harness.providers._responses_items import OUTPUT, is_call, parts_of
 from harness.providers._responses_reply import failure_with, partial_of, read_reply
-from harness.providers._responses_stream import Folded, Sent, Slot, event_of, fold, piece_of, take
-from harness.providers._stream_end import broken_off, with_partial
+from harness.providers._responses_stream import Folded, Sent, Slot, fold, piece_of, take
+from harness.providers._stream_end import broken_off, no_stream, with_partial
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
 
@@ -30,7 +29,7 @@ def read_stream(response: WireResponse) -> Reply:
     """
     events = events_of(response.body, is_whole=response.cut is None)
     if not events and response.cut is None:
-        raise _no_stream(response)
+        raise no_stream(response)
     folded = fold(events, response.status)
     body = folded.body
     if folded.ended:
@@ -42,15 +41,6 @@ def read_stream(response: WireResponse) -> Reply:
     raise failure_with(folded.error or broken_off(response, partial, delivered=folded.has_begun), partial)
 
 
-def _no_stream(response: WireResponse) -> ProviderError:
-    """What a body without any event is."""
-    try:
-        read_root(response.body, response.status)
-    except ProviderError as error:
-        return error
-    return bad("a whole body where a stream was asked for", response.status)
-
-
 def coalesced(body: bytes) -> bytes:
     """The same stream with each text in the first event that has a piece of it; from its end on it stays as it is."""
     reader, folded = EventReader(), Folded()
@@ -59,7 +49,7 @@ def coalesced(body: bytes) -> bytes:
     pieces: dict[Slot, list[str]] = {}
     is_over = False
     for event in reader.feed(body):
-        sent = None if is_over else event_of(event)
+        sent = None if is_over else object_of(event)
         found = None if sent is None else piece_of(folded, sent)
         is_over = sent is None or take(folded, sent, 200) is not None or folded.ended
         if sent is None or found is None or is_over:

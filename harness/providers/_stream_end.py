@@ -7,13 +7,15 @@ from typing import Final
 
 from harness.errors import ProviderCategory, ProviderError
 from harness.ports import Cut, WireResponse
-from harness.providers._answer import bad, read_root
+from harness.providers._answer import bad, what_is
 from harness.providers._failures import failure_inside
 from harness.providers._strict_json import NotJsonError, read_json
 from harness.schema.message import Reply
 
 __all__ = ["bare_failure", "broken_off", "last_block", "no_stream", "with_partial"]
 
+#: What a stream begins with, even one without any event.
+_STREAM: Final = (b":", b"data:", b"event:", b"id:", b"retry:")
 _GAP: Final = re.compile(rb"(?:\r\n|\r|\n){2,}")
 
 _BROKEN: Final[dict[Cut | None, tuple[ProviderCategory, str]]] = {
@@ -44,10 +46,11 @@ def broken_off(response: WireResponse, partial: Reply | None, *, delivered: bool
 def no_stream(response: WireResponse) -> ProviderError:
     """The error for a successful answer without any event: what it tells, a whole body, or nothing of an API."""
     try:
-        read_root(response.body, response.status)
-    except ProviderError as error:
-        return error
-    return bad("a whole body where a stream was asked for", response.status)
+        failure = failure_inside(read_json(response.body), response.status)
+    except NotJsonError:
+        is_stream = response.body.lstrip().startswith(_STREAM)
+        return bad("a stream without any event" if is_stream else what_is(response.body), response.status)
+    return failure or bad("a whole body where a stream was asked for", response.status)
 
 
 def bare_failure(body: bytes, status: int) -> ProviderError | None:
