@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import assert_never
 
 from harness.providers._anthropic_content import Block, own_blocks, plain_blocks
 from harness.providers._arguments import sendable_arguments
 from harness.providers._strict_json import read_json
+from harness.providers._turns import gather
 from harness.schema.base import JsonValue
-from harness.schema.message import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from harness.schema.message import AssistantMessage, Message, ToolMessage
 from harness.schema.tool import ToolCall
 
 __all__ = ["history_of"]
@@ -35,27 +35,29 @@ class _History:
     words: list[Block] = field(default_factory=list)
     answering: bool = False
 
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.messages) or self.answering
+
+    def say(self, text: str) -> None:
+        self.answering = True
+        self.words += _text(text)
+
+    def result(self, message: ToolMessage) -> None:
+        self.answering = True
+        _result(self, message)
+
+    def answer(self, message: AssistantMessage) -> None:
+        _answer(self, message)
+
+    def close(self) -> None:
+        _close_user(self, is_last=True)
+
 
 def history_of(messages: tuple[Message, ...]) -> tuple[str | None, list[JsonValue]]:
     """The system prompt, None where there is none, and the turns, beginning with a user's."""
-    rules: list[str] = []
     history = _History()
-    for message in messages:
-        match message:
-            case SystemMessage() if not history.messages and not history.answering:
-                rules += [message.text] if message.text.strip() else []
-            case SystemMessage() | UserMessage():
-                history.answering = True
-                history.words += _text(message.text)
-            case ToolMessage():
-                history.answering = True
-                _result(history, message)
-            case AssistantMessage():
-                _answer(history, message)
-            case _:
-                assert_never(message)
-    _close_user(history, is_last=True)
-    return "\n\n".join(rules) or None, history.messages
+    return gather(messages, history), history.messages
 
 
 def _text(text: str) -> list[Block]:

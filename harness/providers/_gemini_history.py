@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from harness.providers._answer import as_object
 from harness.providers._arguments import sendable_arguments
 from harness.providers._gemini_parts import Part, call_positions, own_parts, plain_parts
 from harness.providers._strict_json import read_json
+from harness.providers._turns import gather
 from harness.schema.base import JsonValue
-from harness.schema.message import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from harness.schema.message import AssistantMessage, Message, ToolMessage
 from harness.schema.tool import ToolCall
 
 __all__ = ["history_of"]
@@ -39,27 +39,29 @@ class _History:
     words: list[Part] = field(default_factory=list)
     answering: bool = False
 
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.contents) or self.answering
+
+    def say(self, text: str) -> None:
+        self.answering = True
+        self.words += _text(text)
+
+    def result(self, message: ToolMessage) -> None:
+        self.answering = True
+        _result(self, message)
+
+    def answer(self, message: AssistantMessage) -> None:
+        _answer(self, message)
+
+    def close(self) -> None:
+        _close_user(self, is_last=True)
+
 
 def history_of(messages: tuple[Message, ...]) -> tuple[str | None, list[JsonValue]]:
     """The system instruction, None where there is none, and the contents, beginning with a user's."""
-    rules: list[str] = []
     history = _History()
-    for message in messages:
-        match message:
-            case SystemMessage() if not history.contents and not history.answering:
-                rules += [message.text] if message.text.strip() else []
-            case SystemMessage() | UserMessage():
-                history.answering = True
-                history.words += _text(message.text)
-            case ToolMessage():
-                history.answering = True
-                _result(history, message)
-            case AssistantMessage():
-                _answer(history, message)
-            case _:
-                assert_never(message)
-    _close_user(history, is_last=True)
-    return "\n\n".join(rules) or None, history.contents
+    return gather(messages, history), history.contents
 
 
 def _text(text: str) -> list[Part]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.schema.base import JsonValue
 from harness.schema.limits import COUNT_MAX
+from harness.schema.tool import ToolSpec
 
 __all__ = ["API_CODECS", "DeclaredTool", "WireAnswer", "WireContext", "WireFile"]
 
@@ -32,6 +33,11 @@ class DeclaredTool(_Open):
     name: str
     description: str = ""
     parameters: dict[str, JsonValue] = {"type": "object"}
+
+    @property
+    def spec(self) -> ToolSpec:
+        """As a request declares it."""
+        return ToolSpec(name=self.name, description=self.description, parameters=self.parameters)
 
 
 class WireContext(_Open):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from harness import catalog, documents, gate
 from harness.documents import DocumentError
@@ -28,8 +29,10 @@ from harness.schema.message import (
 from harness.schema.tool import CallFault, ToolCall, ToolSpec
 from harness.schema.wire_file import API_CODECS, WireAnswer, WireContext, WireFile
 
-__all__ = ["Explained", "Judged", "explain", "judged", "read_wire_file", "words_of"]
+__all__ = ["Explained", "Judged", "explain", "judged", "read_as", "read_wire_file", "words_of"]
 
+_Value = TypeVar("_Value")
+_FILE = TypeAdapter(WireFile)
 #: Stands for the model's name and the prompt where a file does not hold the request.
 MODEL, PROMPT = "m-1", "go"
 #: Keys under which providers put their own words about a failure.
@@ -63,11 +66,16 @@ class Explained:
 
 
 def read_wire_file(path: Path) -> WireFile:
-    """The captured answer in a file. Raises UsageError, one line: what is wrong, and where."""
+    """The captured answer in a file. Raises UsageError."""
+    return read_as(path, _FILE)
+
+
+def read_as(path: Path, kind: TypeAdapter[_Value], needed: str = "") -> _Value:
+    """What a JSON file holds. Raises UsageError, one line: what is wrong, where, and what is ``needed``."""
     try:
         text = documents.decoded(documents.read_file(path))
         # as a parser of JSON reads it, lone surrogates included, which the schema's own reader refuses
-        return WireFile.model_validate(json.loads(text))
+        return kind.validate_python(json.loads(text))
     except DocumentError as error:
         raise UsageError(f"{path}: {error}") from None
     except OSError as error:
@@ -75,7 +83,7 @@ def read_wire_file(path: Path) -> WireFile:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = "/".join(str(part) for part in first["loc"]) or "the whole"
-        raise UsageError(f"{path}: {place}: {first['msg']}") from None
+        raise UsageError(f"{path}: {place}: {first['msg']}{needed and f'; needed: {needed}'}") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path}: is no JSON that can be read") from None
 
@@ -86,10 +94,7 @@ def explain(file: WireFile) -> tuple[Explained, ...]:
     settings = GenerationSettings(
         max_output_tokens=file.context.max_output_tokens, stream=True if file.stream else None
     )
-    tools = tuple(
-        ToolSpec(name=one.name, description=one.description, parameters=one.parameters)
-        for one in file.context.tools or ()
-    )
+    tools = tuple(one.spec for one in file.context.tools or ())
     results = iter(file.context.tool_results)
     messages: list[Message] = [UserMessage(text=PROMPT)]
     found = []

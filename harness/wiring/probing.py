@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ParamSpec
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from harness import catalog, documents
+from harness import catalog
 from harness.clock import SystemClock
-from harness.documents import DocumentError
 from harness.episode.retrying import backoff_s
-from harness.errors import ProviderError, UsageError
+from harness.errors import ProviderError
 from harness.ports import Transport, TurnContext, WireResponse
 from harness.redaction import Scrubber
 from harness.schema.message import ModelRequest, UserMessage
@@ -22,13 +21,14 @@ from harness.schema.rehearsal import Visit
 from harness.schema.tool import ToolSpec
 from harness.schema.wire_file import DeclaredTool
 from harness.wiring.actors import Transports, live_spec, open_actor
-from harness.wiring.decoding import Explained, judged, words_of
+from harness.wiring.decoding import Explained, judged, read_as, words_of
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 
 __all__ = ["Bounds", "Question", "probe", "read_tools"]
 
 _TOOLS: TypeAdapter[tuple[DeclaredTool, ...]] = TypeAdapter(tuple[DeclaredTool, ...])
+_P = ParamSpec("_P")
 _VISIT = Visit(scenario="wire/probe", trial=1, turn=1, attempt=1)
 
 
@@ -54,46 +54,21 @@ class _LookedAt:
     """A transport that keeps the last answer it read."""
 
     def __init__(self, inner: Transport) -> None:
-        self._inner = inner
         self.last: WireResponse | None = None
+        self.send, self.close = self._keeping(inner.send), inner.close
 
-    def send(
-        self,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes,
-        deadline_s: float,
-        cancelled: Callable[[], bool],
-        is_over: Callable[[bytes], bool] | None = None,
-    ) -> WireResponse:
-        """As the inner one."""
-        self.last = None
-        self.last = self._inner.send(
-            url, headers=headers, body=body, deadline_s=deadline_s, cancelled=cancelled, is_over=is_over
-        )
-        return self.last
+    def _keeping(self, send: Callable[_P, WireResponse]) -> Callable[_P, WireResponse]:
+        def keep(*args: _P.args, **kwargs: _P.kwargs) -> WireResponse:
+            self.last = None
+            self.last = send(*args, **kwargs)
+            return self.last
 
-    def close(self) -> None:
-        """Close the inner one."""
-        self._inner.close()
+        return keep
 
 
 def read_tools(path: Path) -> tuple[ToolSpec, ...]:
     """The tools in a JSON file: a list of ``{"name", "parameters", "description"?}``. Raises UsageError."""
-    try:
-        given = _TOOLS.validate_python(json.loads(documents.decoded(documents.read_file(path))))
-    except DocumentError as error:
-        raise UsageError(f"{path}: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"]) or "the whole"
-        raise UsageError(f'{path}: {place}: {first["msg"]}; needed: a list of {{"name", "parameters"}}') from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: is no JSON that can be read") from None
-    return tuple(ToolSpec(name=one.name, description=one.description, parameters=one.parameters) for one in given)
+    return tuple(one.spec for one in read_as(path, _TOOLS, 'a list of {"name", "parameters"}'))
 
 
 def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> tuple[Explained, int]:
