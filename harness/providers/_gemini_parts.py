@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from harness.providers._answer import as_object, word
 from harness.providers._arguments import Arguments, value_of, whole_arguments
@@ -77,7 +78,7 @@ def _plain_call(call: ToolCall) -> Part:
     return {"functionCall": made}
 
 
-def call_positions(parts: list[Part]) -> list[int]:
+def call_positions(parts: Sequence[Part]) -> list[int]:
     """Where the calls stand. What the provider runs on its own side is none of ours."""
     return [position for position, part in enumerate(parts) if isinstance(part.get("functionCall"), dict)]
 
