@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
 import pytest
+from planned import receipt_of
 
 from harness import wiring
 from harness.cli.main import main
@@ -20,7 +21,7 @@ from harness.schema.message import GenerationSettings
 from harness.schema.outcome import Outcome
 from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Boundary, Counters, Receipt
+from harness.schema.receipt import Counters
 from harness.schema.run import EpisodeJob, EpisodeResult, RunLogEntry
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.verdict import Verdict
@@ -84,25 +85,13 @@ class World:
     def result(self, job: EpisodeJob) -> EpisodeResult:
         name = job.loaded.scenario.id
         verdict = self.verdicts.get(name, "pass")
-        receipt = Receipt(
-            scenario=name,
-            scenario_digest=job.loaded.digest,
-            definition_digest=None,
-            classifier_version=1,
-            actor=job.actor.identity,
-            plane=job.plane,
-            trial=job.trial,
-            attempt=job.attempt,
-            outcome=Outcome(status="completed", reason="final_response"),
-            verdict=verdict,
+        receipt = receipt_of(
+            job,
+            verdict,
+            Outcome(status="completed", reason="final_response"),
             cause="model" if verdict == "fail" else None,
             failure_code="stopped" if verdict == "fail" else None,
-            findings=(),
-            facts=(),
-            steps=(),
-            turns=(),
             counters=Counters(model_turns=1, tool_calls=0, executed_calls=0, refused_calls=0),
-            boundary=Boundary(measured=False),
         )
         kept = str(self.folder / "kept") if job.options.keep_workspace else None
         log = RunLogEntry(

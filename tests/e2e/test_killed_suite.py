@@ -24,48 +24,18 @@ from harness import wiring
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 #: Ten percent of all attempts go wrong, in six ways.
-FAULTS = """
-[[model.{model}.fault]]
-kind = "status"
-status = 429
-retry_after_s = 0.05
-rate = 0.02
-[[model.{model}.fault]]
-kind = "status"
-status = 503
-rate = 0.01
-[[model.{model}.fault]]
-kind = "reset"
-rate = 0.02
-[[model.{model}.fault]]
-kind = "truncate"
-rate = 0.02
-[[model.{model}.fault]]
-kind = "no_usage"
-rate = 0.02
-[[model.{model}.fault]]
-kind = "html"
-rate = 0.01
-"""
+FAULTS = (
+    '{ kind = "status", status = 429, retry_after_s = 0.05, rate = 0.02 }',
+    '{ kind = "status", status = 503, rate = 0.01 }',
+    '{ kind = "reset", rate = 0.02 }',
+    '{ kind = "truncate", rate = 0.02 }',
+    '{ kind = "no_usage", rate = 0.02 }',
+    '{ kind = "html", rate = 0.01 }',
+)
 #: Outages that the attempts at one call do not outlast: the episode is tried again.
-OUTAGES = """
-[[model.{model}.fault]]
-kind = "html"
-rate = 0.15
-[[model.{model}.fault]]
-kind = "status"
-status = 500
-rate = 0.05
-"""
+OUTAGES = ('{ kind = "html", rate = 0.15 }', '{ kind = "status", status = 500, rate = 0.05 }')
 #: Calls that are never answered, among those that are: a kill may fall into one that hangs.
-HANGS = """
-[[model.{model}.fault]]
-kind = "hang"
-rate = 0.08
-[[model.{model}.fault]]
-kind = "reset"
-rate = 0.03
-"""
+HANGS = ('{ kind = "hang", rate = 0.08 }', '{ kind = "reset", rate = 0.03 }')
 #: How long a model may take for an answer where some never come, in seconds; the others take 60 ms.
 PATIENCE_S = 3.0
 WRONG = {
@@ -78,7 +48,7 @@ WRONG = {
 }
 
 
-def policies(faults: str, models: tuple[str, ...]) -> str:
+def policies(faults: tuple[str, ...], models: tuple[str, ...]) -> str:
     """Models that do what the scenario wants in seven trials of ten, each with draws and faults of its own."""
     lines = ["schema = 1", '[policy.right]\nscript = "reference"\nweight = 7.0']
     lines += [
@@ -88,7 +58,7 @@ def policies(faults: str, models: tuple[str, ...]) -> str:
     played = ["right", *(f"wrong-{number}" for number in range(1, len(WRONG) + 1))]
     for model in models:
         lines.append(f'[model.{model}]\npolicies = {json.dumps(played)}\ndraws = "{model}"\nlatency_ms = [20, 60]')
-        lines.append(faults.format(model=model))
+        lines.append(f"fault = [{', '.join(faults)}]")
     return "\n".join(lines)
 
 
@@ -191,7 +161,7 @@ def _lines(journal: Path) -> list[bytes]:
 
 
 def night_of(
-    line: CommandLine, faults: str, *, retries: int, selection: tuple[str, ...], trials: int
+    line: CommandLine, faults: tuple[str, ...], *, retries: int, selection: tuple[str, ...], trials: int
 ) -> Iterator[Night]:
     """Serve while it is used."""
     log, file = line.folder / "paid.jsonl", line.folder / "policies.toml"

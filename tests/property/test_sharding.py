@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planned import result_of
 from toy import SCENARIO
 
 from harness.cli.folder import starting_manifest
@@ -17,8 +18,8 @@ from harness.receipt import line, merge
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Boundary, Counters, Receipt
-from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunLogEntry, RunView
+from harness.schema.receipt import Receipt
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult, RunView
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.suite import parse_shard, slice_of
 
@@ -43,30 +44,8 @@ counts = st.integers(1, 12)
 
 
 def _result(job: EpisodeJob, attempt: int) -> EpisodeResult:
-    receipt = Receipt(
-        scenario=job.loaded.scenario.id,
-        scenario_digest=job.loaded.digest,
-        definition_digest=None,
-        classifier_version=1,
-        actor=job.actor.identity,
-        plane=job.plane,
-        trial=job.trial,
-        attempt=attempt,
-        outcome=Outcome(status="completed", reason="final_response"),
-        verdict="pass",
-        cause=None,
-        failure_code=None,
-        findings=(),
-        facts=(),
-        steps=(),
-        turns=(),
-        counters=Counters(model_turns=1, tool_calls=0, executed_calls=0, refused_calls=0),
-        boundary=Boundary(measured=False),
-    )
-    return EpisodeResult(
-        receipt=receipt,
-        log=RunLogEntry(key=receipt.key, started_at="2026-01-01T00:00:00Z", seconds=0.0, executor="warm"),
-    )
+    outcome = Outcome(status="completed", reason="final_response")
+    return result_of(job.model_copy(update={"attempt": attempt}), "pass", outcome)
 
 
 def _view(plan: tuple[EpisodeJob, ...], shard: str, attempts: Sequence[int]) -> RunView | None:

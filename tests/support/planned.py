@@ -10,7 +10,7 @@ from harness.schema.run import EpisodeJob, EpisodeResult, RunLogEntry
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.verdict import Verdict
 
-__all__ = ["job_of", "loaded_of", "result_of"]
+__all__ = ["job_of", "loaded_of", "receipt_of", "result_of"]
 
 
 def loaded_of(name: str) -> LoadedScenario:
@@ -43,8 +43,8 @@ def job_of(name: str, trial: int = 1, *, live: bool = False) -> EpisodeJob:
     )
 
 
-def result_of(job: EpisodeJob, verdict: Verdict, outcome: Outcome) -> EpisodeResult:
-    """A result that says so."""
+def receipt_of(job: EpisodeJob, verdict: Verdict, outcome: Outcome, **more: object) -> Receipt:
+    """A receipt that says so, with ``more`` of its fields."""
     receipt = Receipt(
         scenario=job.loaded.scenario.id,
         scenario_digest=job.loaded.digest,
@@ -65,5 +65,11 @@ def result_of(job: EpisodeJob, verdict: Verdict, outcome: Outcome) -> EpisodeRes
         counters=Counters(model_turns=0, tool_calls=0, executed_calls=0, refused_calls=0),
         boundary=Boundary(measured=False),
     )
+    return receipt.model_copy(update=more)
+
+
+def result_of(job: EpisodeJob, verdict: Verdict, outcome: Outcome, **more: object) -> EpisodeResult:
+    """A result with such a receipt."""
+    receipt = receipt_of(job, verdict, outcome, **more)
     log = RunLogEntry(key=receipt.key, started_at="2026-01-01T00:00:00Z", seconds=0.0, executor="warm")
     return EpisodeResult(receipt=receipt, log=log)

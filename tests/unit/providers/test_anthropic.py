@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from conversing import asks, call, told
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from harness.schema.message import (
     ModelRequest,
     Reply,
     SystemMessage,
-    ToolMessage,
     UserMessage,
 )
 from harness.schema.tool import ToolCall, ToolSpec
@@ -41,21 +41,6 @@ def turns(*messages: Message) -> list[JsonValue]:
     found = sent(*messages)["messages"]
     assert isinstance(found, list)
     return found
-
-
-def call(id_: str, raw: str = "{}", arguments: dict[str, JsonValue] | None = None) -> ToolCall:
-    given = arguments if arguments is not None or raw != "{}" else {}
-    return ToolCall(
-        id=id_, name="ring", arguments_raw=raw, arguments=given, fault=None if given is not None else "truncated"
-    )
-
-
-def asks(*calls: ToolCall, text: str | None = None, opaque: JsonValue = None) -> AssistantMessage:
-    return AssistantMessage(text=text, calls=calls, opaque=opaque)
-
-
-def told(id_: str, text: str, *, failed: bool = False) -> ToolMessage:
-    return ToolMessage(call_id=id_, name="ring", text=text, failed=failed)
 
 
 def result(id_: str, text: str, **more: JsonValue) -> dict[str, JsonValue]:

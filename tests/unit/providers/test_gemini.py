@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from conversing import asks, call, told
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,13 +15,11 @@ from harness.ports import WireResponse
 from harness.providers.gemini import build
 from harness.schema.base import JsonValue
 from harness.schema.message import (
-    AssistantMessage,
     GenerationSettings,
     Message,
     ModelRequest,
     Reply,
     SystemMessage,
-    ToolMessage,
     UserMessage,
 )
 from harness.schema.tool import ToolCall, ToolSpec
@@ -46,21 +45,6 @@ def contents(*messages: Message) -> list[JsonValue]:
     found = sent(*messages)["contents"]
     assert isinstance(found, list)
     return found
-
-
-def call(id_: str, raw: str = "{}", arguments: Sent | None = None) -> ToolCall:
-    given = arguments if arguments is not None or raw != "{}" else {}
-    return ToolCall(
-        id=id_, name="ring", arguments_raw=raw, arguments=given, fault=None if given is not None else "truncated"
-    )
-
-
-def asks(*calls: ToolCall, text: str | None = None, opaque: JsonValue = None) -> AssistantMessage:
-    return AssistantMessage(text=text, calls=calls, opaque=opaque)
-
-
-def told(id_: str, text: str, *, failed: bool = False) -> ToolMessage:
-    return ToolMessage(call_id=id_, name="ring", text=text, failed=failed)
 
 
 def use(id_: str | None = None, **given: JsonValue) -> Sent:

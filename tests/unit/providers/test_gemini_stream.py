@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streaming import cut_off, end_seen
 
 from harness.errors import ProviderError
 from harness.ports import Cut, WireResponse
@@ -139,14 +140,7 @@ def test_an_end_without_a_reason_is_reported() -> None:
     assert failure(DONE).category == "bad_response"
 
 
-@pytest.mark.parametrize(
-    ("cut", "category", "retryable"),
-    [
-        ("connection_lost", "connection_lost", True),
-        ("timeout", "timeout", True),
-        ("cancelled", "connection_lost", False),
-    ],
-)
+@cut_off
 def test_a_stream_that_was_cut_tells_why(cut: Cut, category: str, *, retryable: bool) -> None:
     for events, delivered in ((SAID, True), ((), False), ((stream(END)[:-1],), False)):
         error = failure(*events, cut=cut)
@@ -292,16 +286,8 @@ def test_halves_of_a_character_in_two_events_are_one() -> None:
 @given(events=EVENTS, data=st.data())
 def test_the_end_is_seen_at_one_byte_however_the_stream_is_cut(events: list[Sent], data: st.DataObject) -> None:
     body = stream(*events, END, says("more"))
-    watch = build().stream_end()
-    seen = next(place for place in range(len(body)) if watch(body[place : place + 1]))
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(body) - 1), max_size=5)))
-    other, place = build().stream_end(), 0
-    for until in (*cuts, len(body)):
-        over = other(body[place:until])
-        assert over == (place <= seen < until)
-        place = until
-        if over:
-            break
+    cuts = data.draw(st.sets(st.integers(1, len(body) - 1), max_size=5))
+    seen = end_seen(build(), body, cuts)
     assert outcome(body[: seen + 1]) == outcome(body)
 
 

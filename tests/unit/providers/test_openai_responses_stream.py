@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from streaming import breaks_off
 
 from harness.errors import ProviderError
 from harness.ports import Cut, WireResponse
@@ -131,15 +132,7 @@ def test_a_stream_without_items_says_nothing() -> None:
     assert (read(CREATED, ends()).text, read(CREATED, ends()).finish) == (None, "stop")
 
 
-@pytest.mark.parametrize(
-    ("cut", "category", "retryable"),
-    [
-        (None, "stream_incomplete", True),
-        ("connection_lost", "connection_lost", True),
-        ("timeout", "timeout", True),
-        ("cancelled", "connection_lost", False),
-    ],
-)
+@breaks_off
 def test_a_stream_that_breaks_off_keeps_what_had_been_said(cut: Cut | None, category: str, retryable: bool) -> None:
     error = failure(CREATED, MESSAGE, says("I r"), says("ing"), cut=cut)
     assert (error.category, error.retryable, error.delivered) == (category, retryable, True)

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streaming import breaks_off
 
 from harness.errors import ProviderError
 from harness.ports import Cut, WireResponse
@@ -291,15 +292,7 @@ def test_only_line_ends_of_the_protocol_end_a_line(sign: str, ends: str) -> None
     assert [watch(body[at : at + 1]) for at in range(len(body))].index(True) >= len(body) - 2 * len(ends)
 
 
-@pytest.mark.parametrize(
-    ("cut", "category", "retryable"),
-    [
-        (None, "stream_incomplete", True),
-        ("connection_lost", "connection_lost", True),
-        ("timeout", "timeout", True),
-        ("cancelled", "connection_lost", False),
-    ],
-)
+@breaks_off
 def test_a_stream_that_breaks_off_tells_how_and_what_had_come(cut: Cut | None, category: str, retryable: bool) -> None:
     # the kind of a087
     error = failure(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from planned import job_of, receipt_of
 
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import digest_text
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Boundary, Counters, Receipt
+from harness.schema.receipt import Boundary, Counters
 from harness.schema.run import Enforcement, EpisodeResult, Manifest, PlannedEpisode, RunLogEntry
 
 PLANE = PlaneIdentity(name="loopx", version="0.4.8", wheel_sha256="0" * 64)
@@ -41,23 +42,14 @@ def manifest() -> Manifest:
 @pytest.fixture(scope="session")
 def make_result() -> Callable[[int], EpisodeResult]:
     def make(position: int) -> EpisodeResult:
-        receipt = Receipt(
-            scenario=SCENARIOS[position],
-            scenario_digest=digest_text(SCENARIOS[position]),
-            definition_digest=None,
-            classifier_version=1,
+        name = SCENARIOS[position]
+        receipt = receipt_of(
+            job_of(name),
+            "pass",
+            Outcome(status="completed", reason="scenario_satisfied"),
+            scenario_digest=digest_text(name),
             actor=ACTOR,
             plane=PLANE,
-            trial=1,
-            attempt=1,
-            outcome=Outcome(status="completed", reason="scenario_satisfied"),
-            verdict="pass",
-            cause=None,
-            failure_code=None,
-            findings=(),
-            facts=(),
-            steps=(),
-            turns=(),
             counters=Counters(model_turns=1, tool_calls=0, executed_calls=0, refused_calls=0),
             boundary=Boundary(measured=True),
         )

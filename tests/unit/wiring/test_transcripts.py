@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 import recorded as rec
+from planned import job_of, receipt_of
 
 from harness import wiring
 from harness.recording import dump, recording_path, reseal
 from harness.schema.base import digest_text
 from harness.schema.outcome import Outcome
-from harness.schema.receipt import Boundary, Counters, Receipt
+from harness.schema.receipt import Receipt
 from harness.schema.run import Enforcement, Manifest, RunView
 from harness.schema.verdict import Verdict
 from harness.wiring import transcripts as module
@@ -19,26 +20,9 @@ PLACE = wiring.settings({})
 
 
 def receipt(trial: int, verdict: Verdict = "fail") -> Receipt:
-    return Receipt(
-        scenario="demo/first",
-        scenario_digest=digest_text("scenario"),
-        definition_digest=None,
-        classifier_version=1,
-        actor=rec.ACTOR,
-        plane=PLANE,
-        trial=trial,
-        attempt=1,
-        outcome=Outcome(status="completed", reason="final_response"),
-        verdict=verdict,
-        cause=None,
-        failure_code=None,
-        findings=(),
-        facts=(),
-        steps=(),
-        turns=(),
-        counters=Counters(model_turns=0, tool_calls=0, executed_calls=0, refused_calls=0),
-        boundary=Boundary(measured=False),
-    )
+    outcome = Outcome(status="completed", reason="final_response")
+    job = job_of("demo/first", trial)
+    return receipt_of(job, verdict, outcome, scenario_digest=digest_text("scenario"), actor=rec.ACTOR, plane=PLANE)
 
 
 @pytest.fixture
