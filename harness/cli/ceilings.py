@@ -18,6 +18,7 @@ from harness.errors import MissingKeyError, UsageError
 from harness.meter import Bound, Ceiling
 from harness.receipt import SpendingFile
 from harness.schema.actor import ActorSpec
+from harness.schema.counting import counted
 from harness.schema.run import EpisodeJob
 from harness.wiring import Settings
 
@@ -165,8 +166,8 @@ def refuse_too_small(jobs: Sequence[EpisodeJob], ceilings: Ceilings, run: Path |
 def _refuse_unbounded(ceiling: Ceiling) -> None:
     if ceiling.unbounded:
         raise UsageError(
-            f"--max-cost: of {ceiling.unbounded} model calls that this run made before nobody knows the cost; "
-            "agree with --yes-spend to no bound"
+            f"--max-cost: of {counted(ceiling.unbounded, 'model call')} that this run made before nobody knows "
+            "the cost; agree with --yes-spend to no bound"
         )
 
 

@@ -182,8 +182,7 @@ def _hung(world: World, hand: CallInHand, detail: str) -> CallStop:
     It is not the actor's fault.
     """
     _leave(world, hand, detail)
-    return CallStop(
-        "timeout",
-        "[timed out]",
-        Outcome(status="suspended", reason="reconciliation_required", detail="tool_effect"),
-    )
+    waits = Outcome(status="suspended", reason="reconciliation_required", detail="tool_effect")
+    if detail == "interrupted":
+        return CallStop("interrupted", "[interrupted]", waits)
+    return CallStop("timeout", "[timed out]", waits)

@@ -68,8 +68,9 @@ def _listed(place: Settings, url: str) -> dict[str, tuple[str, ...]] | None:
     entries = body.get("data") if isinstance(body, dict) else None
     if not isinstance(entries, list):
         return None
-    return {
+    found = {
         str(entry["id"]): tuple(map(str, scenarios))
         for entry in entries
         if isinstance(entry, dict) and "id" in entry and isinstance(scenarios := entry.get(PLAYS), list)
     }
+    return found or None

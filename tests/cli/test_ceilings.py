@@ -145,7 +145,7 @@ def test_spending_of_unknown_cost_cannot_be_bounded_afterwards(harness: Harness,
     path.write_text(path.read_text() + '{"attempt":"x","event":"reserved","micro_usd":null}\n')
     code, _, err = harness("run", "--resume", "out", "--max-cost", "1")
     assert code == 4
-    assert "of 1 model calls that this run made before nobody knows the cost" in err
+    assert "of 1 model call that this run made before nobody knows the cost" in err
     assert len(read_run(world.folder / "out").receipts) == 2
     assert harness("run", "--resume", "out", "--yes-spend")[0] == 0
 

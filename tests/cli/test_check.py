@@ -218,6 +218,29 @@ def test_a_scenario_whose_control_plane_is_missing_does_not_stop_the_others(
     assert err.count("harness plane install loopx==0.4.8") == 1
 
 
+def test_every_file_whose_control_plane_is_missing_is_counted_and_the_command_is_named(
+    harness: Harness, world: World, judged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = wiring.load_scenario
+
+    def elsewhere(place: wiring.Settings, name: str) -> LoadedScenario:
+        loaded = load(place, name)
+        if name == "pack/c":
+            raise ScenarioError("pack/c.toml", "is no TOML", line=3)
+        other = {} if name == "pack/d" else {"plane": "loopx==9.9.9"}
+        return loaded.model_copy(update={"scenario": loaded.scenario.model_copy(update=other)})
+
+    monkeypatch.setattr(wiring, "load_scenario", elsewhere)
+    world.names = ("pack/a", "pack/b", "pack/c", "pack/d")
+
+    code, out, err = harness("check")
+
+    assert (code, err.count("\n")) == (4, 2)
+    assert out.endswith(
+        "1 scenario is fine, 3 more cannot be used (type: harness plane install loopx==9.9.9); no recording\n"
+    )
+
+
 def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, world: World
 ) -> None:
@@ -252,14 +275,3 @@ def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
     assert printed.err == f"harness: {replayed.broken[0]}\n"
     assert replayed.counts == "1 of 2 recordings is unreadable"
     assert "bad.jsonl: recording_unreadable: the file is empty" in replayed.broken[0]
-
-
-def test_every_file_that_needs_a_missing_plane_is_counted_with_what_installs_it(
-    harness: Harness, world: World, judged: None
-) -> None:
-    world.planes = ()
-
-    code, out, err = harness("check")
-
-    assert (code, out) == (4, "")
-    assert err.count("harness plane install") == 1

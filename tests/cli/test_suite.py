@@ -321,6 +321,30 @@ def test_a_provider_that_refuses_is_left_alone_in_one_line_and_gone_on_with(harn
     assert (view.manifest.state, view.manifest.verdicts["pass"], len(view.receipts)) == ("complete", 8, 11)
 
 
+@pytest.mark.parametrize("category", ["invalid_request", "model_not_found"])
+def test_a_request_that_a_provider_cannot_use_is_final_and_what_to_do_is_told(
+    harness: Harness, world: World, category: str
+) -> None:
+    world.episode = lambda job: failing(world.result(job), category if job.loaded.scenario.id == "pack/a" else "auth")
+
+    code, _, err = harness("run", *LIVE, "--out", "out")
+
+    told = (
+        f"harness: 1 episode of openai/m not judged: the provider cannot use the request ({category}); --resume does "
+        "not send it again: correct the model's name, its settings or the scenario, then go on with what is corrected, "
+        "or begin a new run\n"
+    )
+    assert (code, err) == (2, told)
+    world.jobs.clear()
+    world.episode = None
+    code, _, err = harness("run", "--resume", "out", "--yes-spend")
+    assert played(world) == [("pack/b", 1, 2)]
+    assert (code, err) == (
+        2,
+        f"harness: 1 of 2 episodes is finished; 1 is played now, 1 of them again, for its provider failed\n{told}",
+    )
+
+
 def test_how_many_refusals_are_enough_can_be_said(harness: Harness, world: World) -> None:
     world.episode = lambda job: failing(world.result(job), "quota_exhausted")
     assert harness("run", *LIVE, "--trials", "4", "-n", "1", "--refusals", "0", "--out", "out")[0] == 2
@@ -384,16 +408,21 @@ def test_a_provider_that_had_refused_everybody_is_not_asked_by_who_goes_on_after
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (("--provider-limit", "azure=1"), "is no provider; there are: openai"),
+        (
+            ("--provider-limit", "azure=1"),
+            "--provider-limit: 'azure' is no provider; there are: openai, ",
+        ),
+        (("--provider-limit", "openai"), "--provider-limit takes NAME=N; names: openai"),
         (("--provider-limit", "openai=0"), "--provider-limit openai: this number cannot be used"),
         (("--retries", "-1"), "Invalid value for '--retries'"),
         (("--refusals", "x"), "Invalid value for '--refusals'"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(harness: Harness, world: World, argv: tuple[str, ...], told: str) -> None:
-    code, _, err = harness("run", *argv, "--out", "out")
-    assert (code, err.count("\n"), world.jobs) == (4, 1, [])
-    assert told in err
+    for more in ((), ("--dry-run",)):
+        code, _, err = harness("run", *argv, "--out", "out", *more)
+        assert (code, err.count("\n"), world.jobs) == (4, 1, [])
+        assert told in err
 
 
 def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_over_it(
@@ -419,18 +448,3 @@ def test_live_models_are_played_in_one_process_only(harness: Harness, world: Wor
 
     assert (code, out, world.jobs) == (4, "", [])
     assert err == "harness: --pool processes is for scripts and recordings; openai/m is a live model: use threads\n"
-
-
-def test_a_request_that_a_provider_cannot_use_is_final_and_says_what_to_do(harness: Harness, world: World) -> None:
-    world.episode = lambda job: failing(world.result(job), "model_not_found")
-    code, _, err = harness("run", "pack/a", *LIVE, "--trials", "2", "-n", "1", "--out", "out")
-
-    assert (code, len(world.jobs)) == (2, 2)
-    assert err == (
-        "harness: 2 episodes of openai/m not judged: the provider cannot use the request (model_not_found); --resume "
-        "does not send it again: correct the model's name, its settings or the scenario, then go on with what is "
-        "corrected, or begin a new run\n"
-    )
-    world.jobs.clear()
-    assert harness("run", "--resume", "out", "--yes-spend")[0] == 2
-    assert world.jobs == []

@@ -125,3 +125,20 @@ def test_what_a_rehearsal_answers_is_simulated_and_is_never_recorded_as_live(lin
     assert wrong.returncode == 2
     assert b"HTTP 404; nothing answers there: is /v1 missing in the address?" in wrong.stderr
     assert not (line.cwd / "a").exists()
+
+
+def test_a_rehearsal_that_has_no_script_for_a_chosen_scenario_is_refused_before_any_call(line: CommandLine) -> None:
+    loaded = wiring.load_scenario(wiring.settings(), NAME)
+    codec = catalog.module("providers", "openai").build()
+    file = bundled()
+    elsewhere = {
+        name: policy.model_copy(update={"scenarios": ("other/one",)}) if name.startswith("hurries") else policy
+        for name, policy in file.policy.items()
+    }
+    with Rehearsal([loaded.scenario], file.model_copy(update={"policy": elsewhere}), 0, codec).serve() as served:
+        for verb in ("run", "record"):
+            done = line.run(verb, NAME, "--actor", f"openai-compatible/hasty@{served.url}", "--yes-spend")
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (4, b"", 1), done.stderr
+            assert f"model 'hasty' has no script for scenario {NAME}; it plays: none".encode() in done.stderr
+        assert served.calls == ()
+    assert sorted(path.name for path in line.cwd.iterdir()) == []

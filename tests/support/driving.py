@@ -35,16 +35,17 @@ class Killed(BaseException):
 
 @dataclass
 class Provider:
-    """A live model that counts what it was asked; every answer was paid for."""
+    """A live model that counts what it was asked; every answer was paid for. ``replies`` are its answers by turn."""
 
     asked: list[int] = field(default_factory=list)
+    replies: tuple[Reply, ...] = REPLIES
 
     def actor(self) -> ReplyActor:
         """A driver's handle on it."""
 
         def reply(request: ModelRequest, context: TurnContext) -> Reply:
             self.asked.append(context.turn)
-            return REPLIES[context.turn - 1]
+            return self.replies[context.turn - 1]
 
         return ReplyActor([reply] * 9)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from numbered import case
-from toy import Played, ReplyActor, Stage, answer, called, completed, said
+from toy import SCENARIO, Played, ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode.durable import DurablePlace
 from harness.journal import Journal, JournalFile
@@ -248,8 +248,9 @@ def test_a_name_above_its_own_limit_stops_the_calls_of_other_names_too(stage: St
 
 @case(51)
 def test_no_time_at_work_asks_nobody(stage: Stage) -> None:
-    actor = ReplyActor([])
-    played = stage.play(actor=actor, change=limits(active_s=0.0))
+    actor, journal = ReplyActor([]), Journal()
+    played = stage.play(actor=actor, change=limits(active_s=0.0), journal=journal)
+    assert "turn_opened" not in [record.payload.kind for record in journal.records]
     assert outcome(played)[:2] == ("limit_exceeded/duration", "active_time")
     assert (actor.requests, played.receipt.verdict) == ([], "not_judged")
 
@@ -285,6 +286,27 @@ def test_a_tool_that_failed_is_told_and_not_the_time_that_is_over(stage: Stage) 
 
     played = stage.play(actor=ReplyActor([said("", called("toy ask plane"))]), says=fails)
     assert played.ending == ("failed/scenario_violation", "fail", "ask_failed")
+
+
+@case(67)
+@pytest.mark.parametrize("field", ["deadline_s", "active_s"])
+def test_a_terminal_error_is_told_and_not_the_time_that_is_over(stage: Stage, field: str) -> None:
+    def fails(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        if args == ("greet",):
+            return answer(workspace, args)
+        stage.clock.advance(31)
+        return completed("", 70)
+
+    kinds = SCENARIO["kind"]
+    assert isinstance(kinds, list)
+    broken: JsonValue = {"exit": 70, "class": "terminal", "code": "broken"}
+    change: dict[str, JsonValue] = {
+        **limits(**{"deadline_s": 60.0, field: 30.0}),
+        "kind": [*kinds, {"name": "poll", "call": ["poll plane"], "errors": [broken]}],
+        "call": {"allow": {"poll plane": []}},
+    }
+    played = stage.play(actor=ReplyActor([said("", called("toy poll plane"))]), says=fails, change=change)
+    assert outcome(played)[:2] == ("failed/tool_error", "exec:broken")
 
 
 @case(67)

@@ -116,6 +116,26 @@ def test_our_own_errors_keep_their_words(stage: Stage) -> None:
 
 
 @case(99)
+def test_a_typed_error_that_a_tool_raises_leaves_the_calls_after_it(stage: Stage) -> None:
+    def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return answer(workspace, args) if args == ("greet",) else completed("", 75)
+
+    kinds = SCENARIO["kind"]
+    assert isinstance(kinds, list)
+    busy: JsonValue = {"exit": 75, "class": "recoverable", "code": "busy"}
+    change: dict[str, JsonValue] = {
+        "kind": [*kinds, {"name": "poll", "call": ["poll plane"], "errors": [busy]}],
+        "call": {"allow": {"poll plane": []}},
+    }
+    calls = [called(command, id_=command) for command in ("toy poll plane", "ls", "pwd")]
+    actor = ReplyActor([said("", *calls), said("Bye.")])
+    played = stage.play(actor=actor, says=says, change=change)
+    assert [step.result for step in played.receipt.steps] == ["error_recoverable", "succeeded", "succeeded"]
+    assert [message.failed for message in actor.requests[1].messages if message.role == "tool"] == [True, False, False]
+    assert played.result.log.problem is None
+
+
+@case(99)
 def test_an_error_of_one_call_leaves_the_calls_after_it(stage: Stage) -> None:
     calls = [called(command, id_=command) for command in ("ls nowhere", "ls", "pwd")]
     actor = ReplyActor([said("", *calls), said("Bye.")])

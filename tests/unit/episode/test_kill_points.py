@@ -11,12 +11,14 @@ from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
 from toy import ReplyActor, Stage, answer, called, said
 
+from harness.episode import decide
 from harness.episode.ask import GRACE_S
+from harness.episode.durable import DurablePlace
 from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile
 from harness.ports import TurnContext
 from harness.schema.base import JsonValue
-from harness.schema.message import ModelRequest, Reply
+from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
 from harness.schema.record import CallResulted, Closed, InputDelivered, OpReceipt, OpStarted, OpUnknown, Record
 from harness.schema.run import EpisodeOptions
@@ -330,6 +332,28 @@ def test_a_call_without_an_answer_is_never_answered_twice(driving: Driving, monk
     answered = [(r.payload.turn, r.payload.call) for r in driving.records() if isinstance(r.payload, CallResulted)]
     assert played.ending == SATISFIED
     assert len(answered) == len(set(answered)) == 3
+
+
+@case(178)
+def test_a_call_that_was_begun_and_has_no_answer_is_told_as_interrupted_until_it_is_decided(
+    driving: Driving, tmp_path: Path
+) -> None:
+    marks = Marks(tmp_path / "marks")
+    driving.stage.confined = False
+    both = said("Both.", called("toy ask plane", id_="1"), called("ls", id_="2"))
+    driving.provider.replies = (both, REPLIES[2])
+    with pytest.raises(Killed):
+        driving.drive(says=marks)
+    for _ in range(2):
+        stopped = driving.drive(says=marks)
+        assert stopped.receipt.outcome.reason == "reconciliation_required"
+        assert [step.result for step in stopped.receipt.steps] == ["interrupted", "skipped_due_to_stop"]
+    decide(DurablePlace(driving.folder, "decider", sync=False), driving.stage.clock, "retry")
+    actor = driving.provider.actor()
+    played = driving.drive(says=marks, actor=actor)
+    assert (played.ending, [step.result for step in played.receipt.steps]) == (SATISFIED, ["succeeded"] * 3)
+    shown = [message for message in actor.requests[-1].messages if isinstance(message, ToolMessage)]
+    assert [(message.call_id, message.failed) for message in shown] == [("1", False), ("2", False)]
 
 
 @case(207)

@@ -102,6 +102,36 @@ def test_the_same_typed_error_for_the_third_time_ends_the_episode_at_once(stage:
     assert len({one.marks.repeats for one in kept[:3] if one.marks}) == 1
 
 
+FAULTS = [
+    pytest.param({"kind": "delay", "seconds": 1}, id="delay"),
+    pytest.param({"kind": "disconnect"}, id="disconnect"),
+    pytest.param({"kind": "no_usage"}, id="no_usage"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_fault_of_the_schedule_neither_counts_as_a_repetition_nor_resets_one(
+    stage: Stage, fault: dict[str, JsonValue], at: int
+) -> None:
+    change: dict[str, JsonValue] = {**polling(BUSY), "fault": [{**fault, "at": at}]}
+    played, actor = play(stage, turns(*[POLL] * 3), [busy()] * 3, change)
+    assert ended(played) == LOOP
+    assert (len(actor.requests), len(played.receipt.steps)) == (3, 3)
+    assert len(played.result.log.attempts) == 3 + (fault["kind"] == "disconnect")
+
+    played, _ = play(stage, turns(*[POLL] * 2), [busy()] * 2, change)
+    assert ended(played) == GAVE_UP
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_schedule_is_no_turn_without_progress(stage: Stage, fault: dict[str, JsonValue]) -> None:
+    for number, end in ((3, ("failed/no_progress", "same_action")), (2, GAVE_UP)):
+        change: dict[str, JsonValue] = {**polling(), "fault": [{**fault, "at": 2}]}
+        played, _ = play(stage, turns(*[POLL] * number), [ok()] * number, change)
+        assert ended(played) == end
+
+
 def test_three_of_them_in_one_batch_are_a_loop_too(stage: Stage) -> None:
     played, actor = play(stage, turns((POLL, POLL, POLL, POLL)), [busy()] * 4)
     assert ended(played) == LOOP

@@ -100,23 +100,22 @@ def test_what_runs_ends_when_it_is_told_to(tmp_path: Path) -> None:
             running.result(PATIENCE_S)
 
 
-def test_processes_end_with_the_one_that_began_them_however_it_ends(tmp_path: Path) -> None:
-    program = f"""
+PROGRAM = """
 import sys
-sys.path[:0] = {sys.path!r}
+sys.path[:0] = {path!r}
 if __name__ == "__main__":
     from pathlib import Path
     from test_processes import JOBS, build, players, waits
-    pool = build(JOBS, 2, players(waits, Path({str(tmp_path)!r})))
+    pool = build(JOBS, 2, players(waits, Path({folder!r})))
     [pool.submit(place, job, 0.0) for place, job in enumerate(JOBS)]
     input()
 """
+
+
+def test_processes_end_with_the_one_that_began_them_however_it_ends(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(
-        program.replace("sys.path[:0] = ", f"sys.path[:0] = [{str(Path(__file__).parent)!r}, *").replace(
-            "]\nif", "]]\nif", 1
-        ),
-        encoding="utf-8",
+        PROGRAM.format(path=[str(Path(__file__).parent), *sys.path], folder=str(tmp_path)), encoding="utf-8"
     )
     with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE) as parent:
         began = appears(tmp_path, "began-*", 2)

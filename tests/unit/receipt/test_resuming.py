@@ -266,7 +266,16 @@ def test_of_a_changed_scenario_the_parts_are_named_and_of_a_live_actor_its_setti
     )
 
 
-@pytest.mark.parametrize(("category", "again"), [("server_error", True), ("auth", True), (None, False)])
+@pytest.mark.parametrize(
+    ("category", "again"),
+    [
+        ("server_error", True),
+        ("auth", True),
+        ("invalid_request", False),
+        ("model_not_found", False),
+        (None, False),
+    ],
+)
 def test_what_a_providers_failure_left_unjudged_is_tried_again(
     category: ProviderCategory | None,
     *,
@@ -292,6 +301,7 @@ def test_what_a_providers_failure_left_unjudged_is_tried_again(
         (2, 2, "server_error", [3]),
         (3, 2, "server_error", []),
         (1, 2, "auth", []),
+        (1, 2, "invalid_request", []),
     ],
 )
 def test_of_a_killed_run_a_failed_episode_is_tried_again_as_often_as_that_run_would_have(

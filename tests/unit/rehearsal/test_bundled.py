@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from harness import episode, wiring
@@ -18,7 +19,7 @@ from harness.providers._http import HttpTransport
 from harness.rehearsal import Rehearsal, Serving, bundled
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.receipt import Receipt
-from harness.schema.rehearsal import REHEARSAL_HEADER, RehearsedModel, RehearsedPolicy, Visit
+from harness.schema.rehearsal import MODELS_PATH, PLAYS, REHEARSAL_HEADER, RehearsedModel, RehearsedPolicy, Visit
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import LoadedScenario, Scenario
 
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.plane
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CODEC = openai.build()
+LOOPX = ("loopx/capability-repair", "loopx/selected-todo")
 
 
 class VisitingTransport:
@@ -59,7 +61,9 @@ def place(plane_home: Path) -> wiring.Settings:
 
 @pytest.fixture(scope="module")
 def loaded(place: wiring.Settings) -> list[LoadedScenario]:
-    return [wiring.load_scenario(place, name) for name in ("loopx/capability-repair", "loopx/selected-todo")]
+    names = sorted(wiring.scenarios(place))
+    assert len(names) > len(LOOPX)
+    return [wiring.load_scenario(place, name) for name in names]
 
 
 def every_script(scenario: Scenario) -> dict[str, str | None]:
@@ -126,11 +130,30 @@ def play(
         ("loopx/selected-todo", "good", None),
         ("loopx/selected-todo", "hasty", "selected_action_before_quota"),
         ("loopx/selected-todo", "wanderer", "wrong_selected_todo_target"),
+        ("registry/answers-after-last-tool-call", "good", None),
+        ("registry/answers-after-last-tool-call", "hasty", "answered_from_nothing"),
+        ("registry/answers-after-last-tool-call", "wanderer", "changed_what_it_was_to_read"),
+        ("registry/finalizes-without-false-claims", "good", None),
+        ("registry/finalizes-without-false-claims", "hasty", "did_nothing"),
+        ("registry/finalizes-without-false-claims", "wanderer", "touched_something_else"),
+        ("registry/recovers-from-stale-version", "good", None),
+        ("registry/recovers-from-stale-version", "hasty", "completed_before_claim"),
+        ("registry/recovers-from-stale-version", "wanderer", "changed_something_else"),
+        ("registry/reports-blocked-honestly", "good", None),
+        ("registry/reports-blocked-honestly", "hasty", "answered_without_looking"),
+        ("registry/reports-blocked-honestly", "wanderer", "touched_something_else"),
     ],
 )
 def test_each_model_behaves_as_its_name_says(play: Play, scenario: str, model: str, code: str | None) -> None:
     receipt = play(scenario, model, 1)
     assert (receipt.verdict, receipt.failure_code) == ("fail" if code else "pass", code)
+
+
+def test_every_bundled_model_plays_every_bundled_scenario(loaded: list[LoadedScenario], serving: Serving) -> None:
+    listed = httpx.get(f"{serving.url}{MODELS_PATH}").json()["data"]
+    plays = {entry["id"]: set(entry[PLAYS]) for entry in listed}
+    everything = {one.scenario.id for one in loaded}
+    assert {name: plays[name] for name in bundled().model} == dict.fromkeys(bundled().model, everything)
 
 
 def test_the_good_model_knows_two_ways(play: Play, serving: Serving) -> None:
@@ -141,11 +164,11 @@ def test_the_good_model_knows_two_ways(play: Play, serving: Serving) -> None:
     assert set(serving.counts.values()) == {1}
 
 
-@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("name", LOOPX)
 def test_every_script_gets_its_code_from_what_its_requests_show(
-    play: Play, loaded: list[LoadedScenario], position: int
+    play: Play, loaded: list[LoadedScenario], name: str
 ) -> None:
-    scenario = loaded[position].scenario
+    scenario = next(one.scenario for one in loaded if one.scenario.id == name)
     expected = every_script(scenario)
     found = {script: play(scenario.id, f"{scenario.id}/{script}", 1).failure_code for script in expected}
     assert found == expected

@@ -1,62 +1,101 @@
-"""What a rehearsal server cannot play is refused before anything is begun with it."""
+"""A run against a rehearsal server that cannot play it is refused before any call."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from chat_server import serving, text
-from planned import loaded_of
-from rehearsing import rehearsal
+from chat_server import serving
+from rehearsing import policy_file, rehearsal, scenario
 
 from harness import wiring
 from harness.errors import ConfigError
+from harness.ports import WireResponse
+from harness.providers._http import HttpTransport
+from harness.providers.openai import build
+from harness.rehearsal import Rehearsal
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.process import PlaneIdentity
+from harness.schema.rehearsal import SIMULATED_HEADER
 from harness.schema.run import EpisodeJob
+from harness.schema.scenario import LoadedScenario
+from harness.wiring import rehearsed
 from harness.wiring.rehearsed import refuse_unplayed
+
+PLANE = PlaneIdentity(name="toy", version="1", wheel_sha256="0")
+FIRST, SECOND = "toy/ask-then-read", "toy/second"
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> wiring.Settings:
-    return wiring.settings({"PATH": "/usr/bin:/bin"}, tmp_path)
+    return wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
 
 
-def job(url: str, model: str, scenario: str) -> EpisodeJob:
-    identity = ActorIdentity(ref=f"openai-compatible/{model}", kind="live", model=model, digest="sha256:a")
-    return EpisodeJob(
-        loaded=loaded_of(scenario),
-        actor=ActorSpec(identity=identity, base_url=url),
-        plane=PlaneIdentity(name="plane", version="1", wheel_sha256="ab"),
-        trial=1,
+def job(url: str | None, model: str = "m", name: str = FIRST, kind: str = "live") -> EpisodeJob:
+    one = scenario(id=name)
+    identity = ActorIdentity.model_validate(
+        {
+            "ref": f"openai-compatible/{model}",
+            "kind": kind,
+            "provider": "openai-compatible",
+            "model": model,
+            "digest": "x",
+        }
+    )
+    loaded = LoadedScenario(scenario=one, digest=f"sha256:{name}", path="x.toml")
+    return EpisodeJob(loaded=loaded, actor=ActorSpec(identity=identity, base_url=url), plane=PLANE)
+
+
+def test_a_model_without_a_script_for_a_scenario_is_refused_with_both_names(place: wiring.Settings) -> None:
+    file = policy_file({"m": {"script": "reference", "scenarios": [FIRST]}, "n": {"script": "reference"}})
+    both = [scenario(id=FIRST), scenario(id=SECOND)]
+    with Rehearsal(both, file, 0, build()).serve() as served:
+        refuse_unplayed(place, [job(served.url), job(served.url, "n", SECOND)])
+        with pytest.raises(ConfigError) as caught:
+            refuse_unplayed(place, [job(served.url), job(served.url, name=SECOND)])
+        assert served.calls == ()
+    assert str(caught.value) == (
+        f"the rehearsal server's model 'm' has no script for scenario {SECOND}; it plays: {FIRST}; choose of these, or "
+        "serve it with a policy for that scenario: harness wire rehearse --policies FILE"
     )
 
 
-def test_what_a_rehearsal_plays_is_begun_and_costs_no_call(place: wiring.Settings) -> None:
-    with rehearsal().serve() as server:
-        refuse_unplayed(place, [job(server.url, "m", "toy/ask-then-read")] * 2)
-        assert server.calls == ()
-
-
-def test_a_scenario_without_a_script_is_refused_with_both_names(place: wiring.Settings) -> None:
-    with rehearsal().serve() as server, pytest.raises(ConfigError) as refused:
-        refuse_unplayed(place, [job(server.url, "m", "toy/ask-then-read"), job(server.url, "m", "pack/other")])
-    assert str(refused.value) == (
-        "the rehearsal server's model 'm' has no script for scenario pack/other; it plays: toy/ask-then-read; choose "
-        "of these, or serve it with a policy for that scenario: harness wire rehearse --policies FILE"
-    )
-
-
-def test_a_model_that_is_not_there_is_refused(place: wiring.Settings) -> None:
-    with rehearsal().serve() as server, pytest.raises(ConfigError, match="has no model 'n'; there are: m, all"):
-        refuse_unplayed(place, [job(server.url, "n", "toy/ask-then-read")])
+def test_a_model_that_is_not_served_is_refused_with_those_that_are(place: wiring.Settings) -> None:
+    with rehearsal().serve() as served, pytest.raises(ConfigError, match="no model 'nobody'; there are: m, all"):
+        refuse_unplayed(place, [job(served.url, "nobody")])
 
 
 def test_a_server_that_is_no_rehearsal_is_left_to_its_calls(place: wiring.Settings) -> None:
-    with serving(lambda _: text("hello")) as server:
-        refuse_unplayed(place, [job(server.url, "any", "pack/other")])
+    with serving(lambda _: (500, b"")) as server:
+        refuse_unplayed(place, [job(server.url), job(server.url.replace("127.0.0.1", "localhost"))])
+        assert server.bodies == []
+    refuse_unplayed(place, [job(server.url)])
 
 
-@pytest.mark.parametrize("address", ["https://api.example/v1", "http://127.0.0.1:9/v1"])
-def test_nobody_else_is_asked_and_nobody_at_home_is_no_answer(place: wiring.Settings, address: str) -> None:
-    refuse_unplayed(place, [job(address, "any", "pack/other")])
+def test_nobody_but_loopback_is_asked_and_once_only(place: wiring.Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def listed(_: wiring.Settings, url: str) -> dict[str, tuple[str, ...]] | None:
+        asked.append(url)
+        return None
+
+    monkeypatch.setattr(rehearsed, "_listed", listed)
+    here = "http://127.0.0.1:1/v1"
+    refuse_unplayed(
+        place, [job("https://example.com/v1"), job(None), job(here, kind="script"), job(here), job(here, "other")]
+    )
+    assert asked == [here]
+
+
+@pytest.mark.parametrize(
+    "body", [b"nothing", b"[]", b"{}", b'{"data": 1}', json.dumps({"data": [1, {"id": "m"}]}).encode()]
+)
+def test_a_list_of_another_form_refuses_nobody_for_its_scenario(
+    place: wiring.Settings, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    def answered(*_: object, **__: object) -> WireResponse:
+        return WireResponse(200, {SIMULATED_HEADER: "rehearsal"}, body)
+
+    monkeypatch.setattr(HttpTransport, "fetch", answered)
+    refuse_unplayed(place, [job("http://127.0.0.1:1/v1")])
