@@ -48,7 +48,7 @@ def decode(*, files: tuple[Path, ...], form: Literal["text", "jsonl"]) -> ExitCo
             file = read_wire_file(path)
             found = explain(file)
         except UsageError as error:
-            note(f"error: {error}")
+            note(f"harness: {error}")
             refused += 1
             continue
         if form == "jsonl":

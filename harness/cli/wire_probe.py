@@ -66,9 +66,11 @@ def probe_endpoint(
     if max_output_tokens is not None:
         more.append(f"max_output_tokens={max_output_tokens}")
     bounds = Bounds(deadline_s=deadline, read_s=read_timeout, retries=retries)
-    found, attempts = probe(wiring.settings(), actor, Question(prompt, declared, more), bounds)
+    probed = probe(wiring.settings(), actor, Question(prompt, declared, more), bounds)
+    name, found = actor.partition("@")[0], probed.found
     if form == "json":
-        say_json({"id": actor.partition("@")[0], **as_json(found, request=False), "attempts": attempts}, indent=2)
+        told = {"id": name, **as_json(found, request=False), "attempts": probed.attempts}
+        say_json(probed.scrubber.json(told), indent=2)
     else:
-        say(as_text(actor.partition("@")[0], found, request=False))
+        say(probed.scrubber.text(as_text(name, found, request=False)))
     return ExitCode.PASSED if found.error is None else ExitCode.NOT_JUDGED

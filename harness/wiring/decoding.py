@@ -119,12 +119,12 @@ def _decoded(codec: Provider, answer: WireAnswer, file: WireFile) -> tuple[Reply
     response = WireResponse(answer.status, headers, answer.body, "connection_lost" if answer.is_cut else None)
     decode = codec.decode_stream if file.stream else codec.decode_reply
     try:
-        return decode(response, now=_time(file.context.now)), None
+        return decode(response, now=_time(file.context.now, file.id)), None
     except ProviderError as error:
         return error.partial, error
 
 
-def _time(said: str | float | None) -> datetime | None:
+def _time(said: str | float | None, name: str) -> datetime | None:
     if said is None:
         return None
     try:
@@ -132,7 +132,9 @@ def _time(said: str | float | None) -> datetime | None:
             return datetime.fromtimestamp(said, UTC)
         time = datetime.fromisoformat(said) if said[:1].isdigit() else parsedate_to_datetime(said)
     except (ValueError, TypeError, OverflowError, OSError):
-        raise UsageError("context/now: no time; allowed: an HTTP date, ISO 8601, or seconds since 1970") from None
+        raise UsageError(
+            f"{name}: context/now: no time; allowed: an HTTP date, ISO 8601, or seconds since 1970"
+        ) from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 

@@ -25,7 +25,7 @@ from harness.wiring.decoding import Explained, judged, read_as, words_of
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
 
-__all__ = ["Bounds", "Question", "probe", "read_tools"]
+__all__ = ["Bounds", "Probed", "Question", "probe", "read_tools"]
 
 _TOOLS: TypeAdapter[tuple[DeclaredTool, ...]] = TypeAdapter(tuple[DeclaredTool, ...])
 _P = ParamSpec("_P")
@@ -50,6 +50,18 @@ class Question:
     sets: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What came of a probe, after so many ``attempts``.
+
+    A provider may have put the key into its answer: ``scrubber`` takes it out of what is shown.
+    """
+
+    found: Explained
+    attempts: int
+    scrubber: Scrubber
+
+
 class _LookedAt:
     """A transport that keeps the last answer it read."""
 
@@ -71,11 +83,11 @@ def read_tools(path: Path) -> tuple[ToolSpec, ...]:
     return tuple(one.spec for one in read_as(path, _TOOLS, 'a list of {"name", "parameters"}'))
 
 
-def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> tuple[Explained, int]:
-    """What the model of ``actor`` answers, and the number of attempts that were made.
+def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> Probed:
+    """What the model of ``actor`` answers.
 
-    An attempt is made again only where nothing of an answer had come and the failure may be over soon. Nothing that is
-    told holds the key. Raises InputError.
+    An attempt is made again only where nothing of an answer had come and the failure may be over within the time that
+    an attempt has. Raises InputError.
     """
     require_network(place)
     spec, tools = live_spec(place, actor, question.sets), question.tools
@@ -87,27 +99,28 @@ def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> tu
     context = TurnContext(
         turn=1, deadline_s=bounds.deadline_s, cancelled=lambda: False, substitute=lambda text: text, visit=_VISIT
     )
+    scrubber = _scrubber(place, spec.key_env)
     attempt, waiting = 1, threading.Event()
     try:
         while True:
             try:
                 reply = asked.reply(request, context)
             except ProviderError as error:
-                if attempt > bounds.retries or not error.retryable or error.delivered:
-                    said = _said(place, spec.key_env, looked.last)
-                    return Explained(error.partial, error, judged(error.partial, error, tools), said, None), attempt
-                waiting.wait(max(backoff_s(attempt), error.retry_after_s or 0.0))
+                pause_s = max(backoff_s(attempt), error.retry_after_s or 0.0)
+                is_final = attempt > bounds.retries or not error.retryable or error.delivered
+                if is_final or pause_s > bounds.deadline_s:
+                    said = () if looked.last is None else words_of(looked.last.body.decode("utf-8", "replace"))
+                    found = Explained(error.partial, error, judged(error.partial, error, tools), said, None)
+                    return Probed(found, attempt, scrubber)
+                waiting.wait(pause_s)
                 attempt += 1
             else:
-                return Explained(reply, None, judged(reply, None, tools), (), None), attempt
+                return Probed(Explained(reply, None, judged(reply, None, tools), (), None), attempt, scrubber)
     finally:
         http.close()
 
 
-def _said(place: Settings, key_env: str | None, response: WireResponse | None) -> tuple[str, ...]:
-    """The provider's own words; it may have put the key into them."""
-    if response is None:
-        return ()
-    key = place.environ.get(key_env or "", "").strip()
-    scrubber = Scrubber({key_env or "": key} if key else {})
-    return tuple(scrubber.text(text) for text in words_of(response.body.decode("utf-8", "replace")))
+def _scrubber(place: Settings, key_env: str | None) -> Scrubber:
+    variable = key_env or ""
+    key = place.environ.get(variable, "").strip()
+    return Scrubber({variable: key} if key else {})

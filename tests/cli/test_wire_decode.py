@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from chat_server import ChatServer, call, serving, text
+from chat_server import ChatServer, call, completion, serving, text
 from pydantic import JsonValue
 
 from harness import catalog
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_used_is_one_line_and_the_others_are_told(
 
     assert (code, json.loads(out)["id"]) == (4, "good")
     first, second = err.splitlines()
-    assert first.startswith(f"error: {bad}: {told}")
+    assert first.startswith(f"harness: {bad}: {told}")
     assert str(tmp_path / "none.json") in second
 
 
@@ -190,6 +190,35 @@ def test_a_probe_tries_again_as_often_as_it_is_told_and_never_shows_the_key(
     assert any("busy" in text for text in told["error"]["said"])
     assert KEY not in out + err
     assert KEY not in harness("wire", "probe", f"openai-compatible/m@{server.url}")[1]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_key_that_an_answer_repeats_is_not_shown(harness: Harness, server: ChatServer, form: str) -> None:
+    server.answer = lambda _: (200, completion(text(f"your key is {KEY}, is it not?")))
+    code, out, _ = harness("wire", "probe", f"openai-compatible/m@{server.url}", "--format", form)
+    assert code == 0
+    assert "your key is" in out
+    assert KEY not in out
+
+
+def test_a_probe_waits_for_no_provider_longer_than_an_attempt_may_take(harness: Harness, server: ChatServer) -> None:
+    error = {
+        "message": "later",
+        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "86400s"}],
+    }
+    server.answer = lambda _: (429, json.dumps({"error": error}).encode())
+    words = ("--retries", "3", "--deadline", "5", "--format", "json")
+    code, out, _ = harness("wire", "probe", f"openai-compatible/m@{server.url}", *words)
+    assert (code, json.loads(out)["attempts"], len(server.bodies)) == (2, 1, 1)
+    assert json.loads(out)["error"]["retry_after_s"] == 86400
+
+
+def test_a_time_that_is_none_is_one_line(harness: Harness, tmp_path: Path) -> None:
+    http: JsonValue = {"status": 429, "body_text": "{}"}
+    file = written(tmp_path, "late", api="openai-chat", http=http, context={"now": "tomorrow"})
+    code, out, err = harness("wire", "decode", file)
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("harness: late: context/now: no time; allowed: ")
 
 
 @pytest.mark.parametrize(("content", "told"), [("[", "is no JSON"), ('[{"parameters": {}}]', "0/name: ")])
