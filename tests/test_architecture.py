@@ -24,7 +24,7 @@ LAYERS = (
     ("errors",),
     ("ports", "redaction", "documents"),
     (
-        *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
+        *("clock", "collecting", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
         *("history", "observation"),
     ),
