@@ -109,7 +109,7 @@ def run(
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
     With scripted and recorded actors every episode must pass, and a recording must still fit. With live actors the
-    exit code only says whether every episode left a receipt that is judged.
+    exit code only says whether every episode left a receipt that is judged: 0, 2 where one is not, 3 where one waits.
     """
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)

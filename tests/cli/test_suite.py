@@ -143,6 +143,31 @@ def test_a_shard_that_was_changed_after_it_ended_is_refused(harness: Harness, wo
     assert err.endswith("it was changed after it ended: harness verify 2\n")
 
 
+def test_a_live_night_in_which_an_episode_waits_is_pending_in_every_form_of_it(harness: Harness, world: World) -> None:
+    waiting = {"pack/b"}
+
+    def one(job: EpisodeJob) -> EpisodeResult:
+        if job.loaded.scenario.id not in waiting:
+            return world.result(job)
+        result = world.result(job)
+        outcome = Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
+        receipt = result.receipt.model_copy(update={"outcome": outcome, "verdict": "pending"})
+        return EpisodeResult(receipt=receipt, log=result.log.model_copy(update={"resumable": True}))
+
+    world.episode = one
+    assert harness("run", "pack/b", *LIVE, "--out", "all")[0] == 3
+    assert harness("run", *LIVE, "--shard", "1/2", "--out", "1")[0] == 0
+    assert harness("run", *LIVE, "--shard", "2/2", "--out", "2")[0] == 3
+    assert harness("history", "merge", "1", "2", "--out", "whole")[0] == 3
+    assert harness("run", "--resume", "2", "--yes-spend")[0] == 3
+    world.verdicts = {"pack/a": "fail"}
+    assert harness("run", *LIVE, "--out", "failed")[0] == 3
+    world.verdicts = {"pack/a": "not_judged"}
+    assert harness("run", *LIVE, "--out", "not judged")[0] == 2
+    waiting.clear()
+    assert harness("run", "--resume", "2", "--yes-spend")[0] == 0
+
+
 def test_a_shard_that_was_interrupted_is_named_gone_on_with_and_then_merged(harness: Harness, world: World) -> None:
     harness("run", "--trials", "4", "--out", "whole")
     harness("run", "--trials", "4", "--shard", "2/2", "--out", "2")
