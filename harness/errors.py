@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RETRYABLE",
+    "UNBILLED",
     "AccountingError",
     "CatalogError",
     "ConfigError",
@@ -96,6 +97,12 @@ ProviderCategory = Literal[
 #: What may be over when the same request is sent again; the rest is configuration, protocol or the model's own doing.
 RETRYABLE: frozenset[ProviderCategory] = frozenset(
     {"rate_limited", "overloaded", "server_error", "connection_lost", "stream_incomplete", "timeout"}
+)
+
+#: A provider that answers so turned the request away before any model worked on it: nobody is billed. Not among them:
+#: busy and broken servers (5xx, 529), of which nobody knows how far they came, and a filter, which may be billed.
+UNBILLED: frozenset[ProviderCategory] = frozenset(
+    {"rate_limited", "quota_exhausted", "auth", "invalid_request", "model_not_found"}
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 from harness import meter
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
-from harness.errors import AccountingError
+from harness.errors import UNBILLED, AccountingError
 from harness.journal import EpisodeState
 from harness.schema.base import digest_text
 from harness.schema.message import Reply, Usage
@@ -40,22 +41,31 @@ def enter(
         raise AccountingError(f"attempt {name} is entered twice")
     record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
     told = {} if reply is None else _told_by(turn, reply)
-    world.attempts.append(row.model_copy(update={**told, **_price(world, usage, known=row.status != "not_sent")}))
+    world.attempts.append(row.model_copy(update={**told, **_price(world, row, usage)}))
     if world.parts.quota is not None:
-        world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
+        billed = row.status != "not_sent" and not _was_turned_away(row)
+        world.parts.quota.settle(name, usage, billed=billed)
 
 
 def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
     """The row with this usage and what it cost."""
-    return row.model_copy(update=_price(world, usage, known=row.status != "not_sent"))
+    return row.model_copy(update=_price(world, row, usage))
 
 
-def _price(world: World, usage: Usage | None, *, known: bool) -> dict[str, object]:
-    return {
-        "usage": usage,
-        "cost_micro_usd": meter.cost(usage, world.parts.job.actor.price) if known else None,
-        "inconsistent": meter.is_inconsistent(usage),
-    }
+def _price(world: World, row: AttemptRow, usage: Usage | None) -> dict[str, object]:
+    return {"usage": usage, "cost_micro_usd": _cost(world, row, usage), "inconsistent": meter.is_inconsistent(usage)}
+
+
+def _cost(world: World, row: AttemptRow, usage: Usage | None) -> Decimal | None:
+    """None where it is unknown, and of what was not sent: that is no call."""
+    if row.status == "not_sent":
+        return None
+    return Decimal(0) if _was_turned_away(row) else meter.cost(usage, world.parts.job.actor.price)
+
+
+def _was_turned_away(row: AttemptRow) -> bool:
+    """Whether a provider answered that it did not run the request."""
+    return row.status == "failed" and row.error in UNBILLED
 
 
 def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:

@@ -35,9 +35,9 @@ class EpisodeQuota:
         most = most_of(self._job.actor, request)
         return self._ceiling.reserve(self._name(attempt), most, seconds=seconds, stopped=stopped)
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        """What it did cost; one that was not sent cost nothing."""
-        cost = meter.cost(usage, self._job.actor.price) if sent else Decimal(0)
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        """What it did cost; one that was not sent, or was turned away, cost nothing."""
+        cost = meter.cost(usage, self._job.actor.price) if billed else Decimal(0)
         self._ceiling.settle(self._name(attempt), cost)
 
     def _name(self, attempt: str) -> str:

@@ -32,8 +32,8 @@ class Account:
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         return bool(attempt and request.messages) and seconds > 0 and not stopped()
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        assert attempt, (usage, sent)
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        assert attempt, (usage, billed)
 
 
 PRICE = Price(input=Decimal(2), output=Decimal(8), source="test")
