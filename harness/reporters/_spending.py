@@ -19,7 +19,8 @@ class Cost:
     """Of all model calls that were sent; of ``unknown`` ones nobody knows it, ``beyond`` are of no episode told here.
 
     Of ``damaged`` journals nobody knows whether there were more.
-    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where all that is known is that some cost nothing.
+    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where all that is known
+    is that some cost nothing.
     """
 
     calls: int

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from harness.receipt import ProviderFailure, provider_failure
-from harness.schema.actor import ActorIdentity
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 
@@ -23,19 +23,22 @@ class Entry:
     retry: int = 0
 
 
+class _Asked(NamedTuple):
+    """Who is asked over the network: two addresses, or two keys, of a dialect have nothing to do with each other."""
+
+    provider: str
+    address: str | None
+    key_env: str | None
+
+
 @dataclass(slots=True)
 class _Line:
-    """The jobs that one provider answers; those of nobody (scripts, recordings) have a line without bounds."""
+    """The jobs that are answered by the same; those of nobody (scripts, recordings) have a line without bounds."""
 
-    most: int | None
     waiting: deque[Entry] = field(default_factory=deque)
-    running: int = 0
+    actors: set[str] = field(default_factory=set)
     refusals: int = 0
     left_alone: bool = False
-
-    @property
-    def can_start(self) -> bool:
-        return bool(self.waiting) and not self.left_alone and (self.most is None or self.running < self.most)
 
 
 class Queue:
@@ -46,32 +49,44 @@ class Queue:
 
     def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
         self._care = care
-        self._lines: dict[str | None, _Line] = {}
+        self._lines: dict[_Asked | None, _Line] = {}
+        self._running: Counter[str] = Counter()
+        of_actors: dict[str, _Line] = {}
         for index, job in enumerate(jobs):
-            name = _provider(job)
-            line = self._lines.setdefault(name, _Line(None if name is None else care.concurrency.get(name)))
+            line = self._lines.setdefault(_asked(job), _Line())
             line.waiting.append(Entry(index, job))
+            line.actors.add(job.actor.identity.ref)
+            of_actors[job.actor.identity.digest] = line
         for result in before:
-            name = _answerer(result.receipt.actor)
-            if name in self._lines:
-                self._count(self._lines[name], result)
+            actor = result.receipt.actor
+            if actor.digest in of_actors:
+                self._count(of_actors[actor.digest], result)
 
     def start(self) -> Entry | None:
         """The first entry in the order of the plan that may start now; None where none may, for now or at all."""
-        ready = [line for line in self._lines.values() if line.can_start]
+        ready = [(asked, line) for asked, line in self._lines.items() if self._can_start(asked, line)]
         if not ready:
             return None
-        line = min(ready, key=lambda one: one.waiting[0].index)
-        line.running += 1
+        asked, line = min(ready, key=lambda one: one[1].waiting[0].index)
+        if asked is not None:
+            self._running[asked.provider] += 1
         return line.waiting.popleft()
+
+    def _can_start(self, asked: _Asked | None, line: _Line) -> bool:
+        if not line.waiting or line.left_alone:
+            return False
+        most = None if asked is None else self._care.concurrency.get(asked.provider)
+        return asked is None or most is None or self._running[asked.provider] < most
 
     def ended(self, entry: Entry, result: EpisodeResult | None) -> bool:
         """An entry came back; whether it is tried again, after everything that its provider waits for.
 
         ``result`` is None where it has none.
         """
-        line = self._lines[_provider(entry.job)]
-        line.running -= 1
+        asked = _asked(entry.job)
+        line = self._lines[asked]
+        if asked is not None:
+            self._running[asked.provider] -= 1
         failure = None if result is None else self._count(line, result)
         if failure != "outage" or line.left_alone or entry.job.attempt > self._care.retries:
             return False
@@ -80,7 +95,7 @@ class Queue:
         return True
 
     def _count(self, line: _Line, result: EpisodeResult) -> ProviderFailure | None:
-        """A result of a provider; how it failed."""
+        """A result of that line; how its provider failed."""
         failure = provider_failure(result)
         if failure == "refused":
             line.refusals += 1
@@ -91,18 +106,25 @@ class Queue:
 
     @property
     def left_alone(self) -> dict[str, int]:
-        """How many places of the plan were not begun because their provider is left alone, by its name."""
-        return {
-            name: sum(not entry.retry for entry in line.waiting)
-            for name, line in self._lines.items()
-            if name is not None and line.left_alone
-        }
+        """How many places of the plan were not begun because their provider is left alone, by its name.
+
+        Where others of that name are asked too, the actors are told with it: an address is nobody's business.
+        """
+        names = Counter(asked.provider for asked in self._lines if asked is not None)
+        told: dict[str, int] = {}
+        for asked, line in self._lines.items():
+            if asked is None or not line.left_alone:
+                continue
+            name = asked.provider
+            if names[name] > 1:
+                name = f"{name} of actor {', '.join(sorted(line.actors))}"
+            told[name] = told.get(name, 0) + sum(not entry.retry for entry in line.waiting)
+        return told
 
 
-def _provider(job: EpisodeJob) -> str | None:
-    return _answerer(job.actor.identity)
-
-
-def _answerer(identity: ActorIdentity) -> str | None:
-    """Who is asked over the network; None for scripts and recordings."""
-    return identity.provider or identity.ref if identity.kind == "live" else None
+def _asked(job: EpisodeJob) -> _Asked | None:
+    """None for scripts and recordings."""
+    actor, identity = job.actor, job.actor.identity
+    if identity.kind != "live":
+        return None
+    return _Asked(identity.provider or identity.ref, actor.base_url, actor.key_env)
