@@ -23,7 +23,7 @@ from harness.cli.order import Order
 from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
 from harness.cli.responses import Responses
-from harness.cli.resuming import Asked, asked_of
+from harness.cli.resuming import Asked, asked_of, resumed
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
@@ -127,6 +127,10 @@ def run(
         with responses.held(resume):
             pass  # what is wrong with them is told
         wiring.refuse_ordinary_keys(settings, jobs)
+        if resume is not None:
+            before = resumed(resume, jobs, retries=care.retries, replay_damaged=replays_damaged(context, resume))
+            before.tell()
+            jobs = tuple(job for _, job in before.left.jobs)
         print_plan(jobs, form)
         return gravest(playing.tell(tolerate_strays=stale == "warn"))
     refuse_unplayed(settings, jobs)
