@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from harness import wiring
-from harness.cli.answers import tell_waiting
 from harness.cli.ceilings import refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
 from harness.cli.damaged import tell_damaged
@@ -18,6 +17,7 @@ from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
 from harness.cli.resuming import Resumed, keep, resumed
+from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, last_attempts, read_run
@@ -69,7 +69,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 store.write_report(reporter.filename, reporter.render(view))
     tell_left_out(view)
     _print(settings, view, folder, order)
-    tell_waiting(view, folder)
+    tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")

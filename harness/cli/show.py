@@ -11,6 +11,7 @@ from harness import catalog, wiring
 from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import colored, say, say_json, width
+from harness.cli.waiting import question_of, to_do
 from harness.errors import HarnessError, StoreError, UsageError
 from harness.receipt import read_run
 from harness.schema.base import JsonValue
@@ -64,7 +65,7 @@ def show(
             raise StoreError(f"{folder}/{number}: {_nothing_kept(receipt)}")
         _say_transcript(settings, wiring.transcript_of(settings, kept), form)
     elif form == "json":
-        _say_receipt(view, number, kept)
+        _say_receipt(view, number, kept, question_of(settings, view, folder, number))
     else:
         told: str = catalog.shared("reporters", "episode").tell(
             view,
@@ -73,6 +74,8 @@ def show(
             color=colored(settings.environ),
             recording=_nothing_kept(receipt) if kept is None else str(kept),
             drifts=_drifts(settings, receipt, kept),
+            asks=question_of(settings, view, folder, number),
+            to_type=to_do(view, folder, number),
             again=None if kept is None else shlex.join(["harness", "show", f"{folder}/{number}", "--transcript"]),
         )
         say(told)
@@ -136,7 +139,7 @@ def _drifts(settings: wiring.Settings, receipt: Receipt, kept: Path | None) -> t
         return ()
 
 
-def _say_receipt(view: RunView, number: int, kept: Path | None) -> None:
+def _say_receipt(view: RunView, number: int, kept: Path | None, asks: str | None) -> None:
     receipt = view.receipts[number - 1]
     log = next((entry for entry in view.log if entry.key == receipt.key), None)
     told: dict[str, JsonValue] = {
@@ -144,6 +147,7 @@ def _say_receipt(view: RunView, number: int, kept: Path | None) -> None:
         "receipt": receipt.model_dump(mode="json"),
         "log": None if log is None else log.model_dump(mode="json"),
         "recording": None if kept is None else str(kept),
+        "asks": asks,
     }
     say_json(told, indent=2)
 

@@ -50,7 +50,9 @@ def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLin
         waits = line.run("run", SCENARIO, *actor, "--out", "run")
         assert waits.returncode == 3, waits.stderr
         assert b"episode 1 waits for a person (decision_required)" in waits.stderr
+        assert b'(decision_required): "Which one first?"; answer with: ' in waits.stderr
         assert waits.stderr.count(b"\n") == 1
+        assert b"   Which one first?\n" in line.run("show", "run/1").stdout
         (receipt,) = map(json.loads, (line.cwd / "run/receipts.jsonl").read_text("utf-8").splitlines())
         assert (receipt["outcome"]["reason"], receipt["verdict"]) == ("needs_user_input", "pending")
         again = line.run("run", "--resume", "run", "--yes-spend")

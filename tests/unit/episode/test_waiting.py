@@ -13,7 +13,7 @@ from numbered import case
 from toy import Played, ReplyActor, Stage, called, said
 
 from harness.clock import FakeClock
-from harness.episode import DurablePlace, answering, give_answer
+from harness.episode import DurablePlace, answering, give_answer, question
 from harness.errors import OpeningRefusedError
 from harness.journal import JournalFile, Lease
 from harness.ports import TurnContext
@@ -144,6 +144,27 @@ def test_only_the_first_answer_counts(waiting: Waiting) -> None:
     waiting.answer("Yes.")
     assert waiting.drive().receipt.verdict == "pass"
     assert refused(waiting) == "key_conflict"
+
+
+def test_what_it_asks_can_be_read_while_it_waits_and_not_after(waiting: Waiting) -> None:
+    assert question(waiting.folder) is None
+    waiting.drive()
+    assert question(waiting.folder) == "May I?"
+    spool = next((waiting.folder / "spool").glob("turn-2.main.*.reply"))
+    whole = spool.read_bytes()
+    spool.write_bytes(whole[:-1])
+    assert question(waiting.folder) is None
+    spool.write_bytes(whole)
+    give_answer(waiting.place(), waiting.stage.clock, "Yes.")
+    assert question(waiting.folder) is None
+
+
+def test_what_is_only_said_is_what_is_asked_where_a_reply_without_a_call_waits(stage: Stage, tmp_path: Path) -> None:
+    change: dict[str, JsonValue] = {"control": {"no_call": "wait_user"}}
+    place = DurablePlace(tmp_path / "e", "1", sync=False)
+    played = stage.play(actor=ReplyActor([said("Which one?")]), durable=place, change=change)
+    assert played.receipt.outcome.reason == "needs_user_input"
+    assert question(place.folder) == "Which one?"
 
 
 def test_an_answer_to_nobody_makes_nothing(waiting: Waiting) -> None:

@@ -1,0 +1,50 @@
+"""How an episode of a run is called on the command line, and what to type to go on with a run."""
+
+from __future__ import annotations
+
+import shlex
+from decimal import Decimal
+from pathlib import Path
+
+from harness.schema.receipt import Receipt
+from harness.schema.run import Manifest, RunView
+
+__all__ = ["go_on", "is_undecided", "name_of", "numbered", "steady"]
+
+
+def name_of(receipt: Receipt) -> str:
+    """``SCENARIO#TRIAL@ACTOR``: it stays the same, whatever else a run plays."""
+    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}"
+
+
+def numbered(view: RunView, number: int) -> bool:
+    """Whether the ``number``-th receipt, from 1, is of the place of that number in the plan.
+
+    Numbers move where an episode before it has no receipt yet, or has several: of those that do not, each names the
+    same episode whenever it is used.
+    """
+    receipt, plan = view.receipts[number - 1], view.manifest.plan
+    if number > len(plan):
+        return False
+    place = plan[number - 1]
+    return (place.scenario, place.actor, place.trial) == (receipt.scenario, receipt.actor.ref, receipt.trial)
+
+
+def steady(view: RunView, number: int) -> str:
+    """What to call an episode on a command line that is written down: its number where that stays, else its name."""
+    name = name_of(view.receipts[number - 1])
+    return str(number) if numbered(view, number) or "=" in name else name
+
+
+def go_on(folder: Path, manifest: Manifest, *more: str, most: Decimal | None = None) -> str:
+    """The command that goes on with a run as it was bounded; ``most`` is another bound, in US dollars."""
+    bound = manifest.max_cost_usd if most is None else most
+    live = any(actor.kind == "live" for actor in manifest.actors)
+    spend = () if not live else ("--yes-spend",) if bound is None else ("--max-cost", f"{bound:f}")
+    return f"harness run --resume {shlex.join((str(folder), *more, *spend))}"
+
+
+def is_undecided(view: RunView, number: int) -> bool:
+    """Whether the ``number``-th episode, from 1, waits for a decision about a call of unknown outcome."""
+    receipt, log = view.receipts[number - 1], view.log[number - 1]
+    return log.resumable and receipt.outcome.name == "suspended/reconciliation_required"
