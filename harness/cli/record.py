@@ -92,11 +92,11 @@ def record(
     elif not replace:
         _refuse_recorded(folder, jobs)
     wiring.refuse_ordinary_keys(settings, jobs)
+    refuse_too_small(jobs, spending.ceilings, None)
+    refuse_unplayed(settings, jobs)
     if spending.dry_run:
         print_plan(jobs, form)
         return ExitCode.PASSED
-    refuse_too_small(jobs, spending.ceilings, None)
-    refuse_unplayed(settings, jobs)
     said: dict[str | None, Provenance] = {"simulated": "simulated", "live": "live"}
     kept = wiring.keeping(
         settings,

@@ -14,16 +14,16 @@ from harness.cli.cast import Cast, cast, recorded_files
 from harness.cli.ceilings import agreed
 from harness.cli.damaged import replay_damaged_option, replays_damaged
 from harness.cli.decisions import decide_option
-from harness.cli.dry_run import print_plan
+from harness.cli.dry_run import look
 from harness.cli.episode_options import episode_options, options_of
-from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters
 from harness.cli.options import format_option
 from harness.cli.order import Order
 from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
 from harness.cli.responses import Responses
-from harness.cli.resuming import Asked, asked_of, resumed
+from harness.cli.resuming import Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
@@ -123,16 +123,6 @@ def run(
     care = scale.care(settings, asked.retries)
     playing, jobs, shard = _planned(settings, asked, options, resume)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
-    if spending.dry_run:
-        with responses.held(resume):
-            pass  # what is wrong with them is told
-        wiring.refuse_ordinary_keys(settings, jobs)
-        if resume is not None:
-            before = resumed(resume, jobs, retries=care.retries, replay_damaged=replays_damaged(context, resume))
-            before.tell()
-            jobs = tuple(job for _, job in before.left.jobs)
-        print_plan(jobs, form)
-        return gravest(playing.tell(tolerate_strays=stale == "warn"))
     refuse_unplayed(settings, jobs)
     order = Order(
         options=options,
@@ -152,7 +142,7 @@ def run(
         pool=scale.pool_for(jobs),
         replay_damaged=replays_damaged(context, resume),
     )
-    return play(settings, jobs, order)
+    return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
 
 
 def _planned(

@@ -28,7 +28,7 @@ REPEATS = 1
 
 _CATEGORIES: dict[str, ProviderCategory] = {name: name for name in get_args(ProviderCategory)}
 _GAVE_UP: dict[str, GaveUp] = {name: name for name in get_args(GaveUp)}
-_BEFORE = "so it ended before its driver was killed"
+_BEFORE = "it ended so when an earlier process asked; it is not sent again"
 
 
 def ask(world: World, turn: TurnInHand) -> Outcome | None:
@@ -45,7 +45,8 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
         known = _known(world, turn, attempt)
         if known is None and world.was_cut_off() and _is_live(world):
             known = CallEnd(gave_up="interrupted")
-        end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt, failed)
+        before = world.measured_before(row_of(turn.operation, attempt))
+        end, seconds = (known, before) if known is not None else _called(world, turn, attempt, failed)
         if end.reply is not None:
             settle(world, turn, attempt, end.reply, seconds)
             return None
@@ -147,7 +148,10 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
     end = make(call, world.bounds, limit_s=limit_s)
-    return end, parts.clock.monotonic() - started
+    seconds = parts.clock.monotonic() - started
+    if world.durable is not None:
+        world.durable.times.keep("attempt", seconds, row_of(turn.operation, attempt))
+    return end, seconds
 
 
 def _keep(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:

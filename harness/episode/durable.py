@@ -18,6 +18,7 @@ from tarfile import TarError
 from typing import Literal
 
 from harness.episode.heart import HEART
+from harness.episode.times import Times
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
 from harness.ports import Clock
@@ -49,8 +50,8 @@ class DurablePlace:
 class DurableEpisode:
     """An opened folder; close it in any case.
 
-    ``journal`` holds the stored records, ``spool`` the texts. ``opened_at`` is when the episode was first opened,
-    ``workspace`` the name its workspace had then (None: there is none to go on with).
+    ``journal`` holds the stored records, ``spool`` the texts, ``times`` what was measured. ``opened_at`` is when the
+    episode was first opened, ``workspace`` the name its workspace had then (None: there is none to go on with).
 
     Raises OpeningRefusedError where another driver is at it, or where what is there cannot be gone on with.
     """
@@ -84,6 +85,7 @@ class DurableEpisode:
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
         self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
+        self.times = Times(self._folder)
         self._suspended_at: datetime | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
         self.journal.credit_s = self.waited(clock.now())

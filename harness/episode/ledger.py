@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import Final
 
 from harness import meter
 from harness.episode.hands import TurnInHand
@@ -19,6 +20,7 @@ from harness.schema.run import AttemptRow
 
 __all__ = ["answered", "enter", "paid_before", "priced", "row_of", "told_again"]
 
+NO_TIMES: Final[Mapping[str, float]] = {}
 #: What a provider adds to the name of a model to tell which version of it answers.
 _VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
 
@@ -81,15 +83,15 @@ def _told_by(turn: TurnInHand, reply: Reply) -> dict[str, object]:
     }
 
 
-def told_again(row: UsageRow, price: Price | None) -> AttemptRow:
-    """What the journal still tells of an attempt: its tokens, and not how long it took."""
+def told_again(row: UsageRow, price: Price | None, times: Mapping[str, float] = NO_TIMES) -> AttemptRow:
+    """What the journal still tells of an attempt: its tokens; how long it took where ``times`` tell that by its row."""
     operation, _, attempt = row.row.rpartition(":attempt:")
     return AttemptRow(
         operation=operation,
         attempt=int(attempt),
         status=row.status,
         usage=row.usage,
-        seconds=0.0,
+        seconds=times.get(row.row, 0.0),
         cost_micro_usd=meter.cost(row.usage, price),
         inconsistent=meter.is_inconsistent(row.usage),
     )

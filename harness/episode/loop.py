@@ -19,6 +19,7 @@ from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
 from harness.episode.refusing import Played, could_not_write, is_emptied, refused, unwritten
 from harness.episode.settling import account_late
+from harness.episode.times import Times
 from harness.episode.turn import run_turn
 from harness.episode.verdict import scenario_rule
 from harness.episode.waiting import WAITS
@@ -71,14 +72,18 @@ def run(
         except StorageError as error:
             played = could_not_write(parts, error, journal, durable)
         receipt, world = played.receipt, played.world
+        seconds = parts.clock.monotonic() - began
+        before = Times() if durable is None else durable.times
+        if durable is not None and played.resumable:
+            before.keep("driver", seconds)
         log = RunLogEntry(
             key=receipt.key,
             started_at=started.isoformat(timespec="milliseconds"),
-            seconds=parts.clock.monotonic() - began,
+            seconds=before.seconds + seconds,
             executor=parts.job.options.executor,
             attempts=tuple(world.attempts) if world else played.ledger,
-            plane_calls=world.plane_calls if world else 0,
-            plane_seconds=world.plane_seconds if world else 0.0,
+            plane_calls=before.plane_calls + (world.plane_calls if world else 0),
+            plane_seconds=before.plane_seconds + (world.plane_seconds if world else 0.0),
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=tuple(world.flags) if world else (),
@@ -117,10 +122,11 @@ def _played(  # noqa: C901  (one handler an ending)
 ) -> Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
+    times = {} if durable is None else durable.times.attempts
     if before.acknowledged is not None:
         return Played(
             _stored(spool, before.acknowledged),
-            ledger=tuple(told_again(row, parts.job.actor.price) for row in before.usage),
+            ledger=tuple(told_again(row, parts.job.actor.price, times) for row in before.usage),
             recovery=recovery_class(before),
         )
     if parts.quota is not None and not parts.quota.admits():

@@ -51,8 +51,8 @@ def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
         world.record(LateUsage(row=row, usage=reply.usage))
     spool = digest_bytes(reply_bytes(reply))
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
-    world.attempts.pop()
-    told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=0.0)
+    seconds = world.attempts.pop().seconds
+    told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=seconds)
     world.attempts.append(priced(world, answered(turn, told, reply), reply.usage))
     world.flag("late_usage")
     turn.reply = reply

@@ -156,8 +156,15 @@ class World:
             with in_our_words():
                 yield
         finally:
+            seconds = self.parts.clock.monotonic() - started
             self.plane_calls += 1
-            self.plane_seconds += self.parts.clock.monotonic() - started
+            self.plane_seconds += seconds
+            if self.durable is not None:
+                self.durable.times.keep("plane", seconds)
+
+    def measured_before(self, row: str) -> float:
+        """Seconds that an attempt took whose end an earlier driver saw; 0 where nobody measured it."""
+        return 0.0 if self.durable is None else self.durable.times.attempts.get(row, 0.0)
 
     def lacking(self) -> str | None:
         """What the machine lacks now for a program to work in this workspace; asked after one failed."""

@@ -10,7 +10,7 @@ from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile
-from harness.receipt.store import RunStore, write_report
+from harness.receipt.store import RunStore, refuse_taken, write_report
 from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "provider_failure",
     "read_manifest",
     "read_run",
+    "refuse_taken",
     "remainder",
     "set_aside",
     "sole",

@@ -32,7 +32,7 @@ from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
 
-__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
+__all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "refuse_taken", "write_report"]
 
 MANIFEST = "manifest.json"
 RECEIPTS = "receipts.jsonl"
@@ -287,7 +287,15 @@ def _claim(folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             folder.mkdir(mode=0o755)
-        names = {entry.name for entry in os.scandir(folder)}
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    refuse_taken(folder)
+
+
+def refuse_taken(folder: Path) -> None:
+    """Raise StoreError where a new run cannot be put into ``folder``, for it is not empty; one not there is free."""
+    try:
+        names = {entry.name for entry in os.scandir(folder)} if os.path.lexists(folder) else set()
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:

@@ -182,6 +182,40 @@ def test_a_dry_run_tells_the_range_of_the_price(harness: Harness, world: World) 
     assert world.jobs == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--actor", "openai-compatible/m", "--max-cost", "1"),
+        ("--actor", PRICED, "--max-cost", "1"),
+        ("--actor", LIVE, "--max-cost", "0.0001"),
+        ("--actor", LIVE, "--yes-spend", "--max-time", "1s"),
+        ("--actor", LIVE, "--yes-spend", "--out", "taken"),
+    ],
+)
+def test_what_a_run_refuses_its_dry_run_refuses_too(harness: Harness, world: World, words: tuple[str, ...]) -> None:
+    Path("taken").mkdir()
+    Path("taken/notes").write_text("")
+    refused = harness("run", "pack/a", *words)
+    assert (refused[0], refused[2].count("\n"), world.jobs) == (4, 1, [])
+    assert harness("run", "pack/a", *words, "--dry-run") == refused
+    if "taken" not in words:
+        refused = harness("record", "pack/a", *words)
+        assert refused[0] == 4
+        assert harness("record", "pack/a", *words, "--dry-run") == refused
+
+
+def test_a_bound_that_what_is_left_does_not_fit_into_is_refused_by_a_dry_run_too(
+    harness: Harness, world: World
+) -> None:
+    world.episode = paying(world, most=400, cost=300)
+    argv = ("pack/a", "--actor", LIVE, "--trials", "3", "-n", "1", "--out", "out")
+    assert harness("run", *argv, "--max-cost", "0.0009")[0] == 2
+    refused = harness("run", "--resume", "out", "--max-cost", "0.0009")
+    assert (refused[0], refused[2].count("\n")) == (4, 1)
+    assert harness("run", "--resume", "out", "--max-cost", "0.0009", "--dry-run") == refused
+    assert harness("run", "--resume", "out", "--max-cost", "1", "--dry-run")[0] == 0
+
+
 def test_a_call_of_an_episode_that_was_cut_off_makes_the_cost_a_lower_bound(harness: Harness, world: World) -> None:
     paid = paying(world, most=400, cost=300)
 

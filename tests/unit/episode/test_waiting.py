@@ -48,6 +48,8 @@ class Waiting:
     asked: list[int] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     tokens: itertools.count[int] = field(default_factory=itertools.count)
+    takes_s: float = 0.0
+    dies_at: int | None = None
 
     def place(self) -> DurablePlace:
         return DurablePlace(self.folder, f"driver{next(self.tokens)}", sync=False)
@@ -56,6 +58,10 @@ class Waiting:
         def reply(request: ModelRequest, context: TurnContext) -> Reply:
             self.asked.append(context.turn)
             self.requests.append(request)
+            if context.turn == self.dies_at:
+                self.dies_at = None
+                raise KeyboardInterrupt
+            self.stage.clock.advance(self.takes_s)
             return REPLIES[context.turn - 1]
 
         return self.stage.play(actor=ReplyActor([reply] * 9), change=OFFERS, durable=self.place())
@@ -126,6 +132,40 @@ def test_an_episode_that_still_waits_says_so_again_and_asks_nobody(waiting: Wait
     waiting.stage.clock.advance(10_000.0)
     waiting.answer("Yes.")
     assert waiting.drive().receipt.outcome.status == "suspended"
+
+
+def test_what_was_measured_stays_when_it_is_only_gone_through_again(waiting: Waiting) -> None:
+    waiting.takes_s = 2.0
+    first = waiting.drive().result.log
+    assert ([row.seconds for row in first.attempts], first.seconds) == ([2.0, 2.0], 4.0)
+    waiting.stage.clock.advance(10_000.0)
+    again = waiting.drive().result.log
+    assert ([row.seconds for row in again.attempts], again.seconds) == ([2.0, 2.0], 4.0)
+    assert (again.plane_calls, again.plane_seconds) == (first.plane_calls, first.plane_seconds)
+    for _ in range(2):
+        waiting.answer("Yes.")
+        waiting.takes_s += 1.0
+        last = waiting.drive()
+    assert last.receipt.verdict == "pass"
+    assert ([row.seconds for row in last.result.log.attempts], last.result.log.seconds) == ([2.0, 2.0, 3.0, 4.0], 11.0)
+
+
+def test_what_a_killed_driver_measured_stays_too(waiting: Waiting) -> None:
+    waiting.takes_s = 2.0
+    waiting.dies_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        waiting.drive()
+    with (waiting.folder / "times.jsonl").open("ab") as file:
+        file.write(b'{"what":"att')
+    log = waiting.drive().result.log
+    assert ([(row.status, row.seconds) for row in log.attempts], log.seconds) == (
+        [("completed", 2.0), ("unknown", 0.0), ("completed", 2.0)],
+        4.0,
+    )
+    undisturbed = Waiting(waiting.stage, waiting.folder.with_name("other")).drive().result.log
+    assert log.plane_calls == undisturbed.plane_calls
+    times = waiting.folder / "times.jsonl"
+    assert times.stat().st_mode & 0o777 == 0o600
 
 
 def refused(waiting: Waiting, text: str = "No.") -> str:
