@@ -10,10 +10,11 @@ from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile
-from harness.receipt.store import RunStore, refuse_taken, write_report
+from harness.receipt.store import PART, RunStore, refuse_taken, write_report
 from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
+    "PART",
     "Evidence",
     "Flaw",
     "Merged",
