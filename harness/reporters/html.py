@@ -36,6 +36,7 @@ from harness.reporters._rows import (
     not_run,
     plain,
     stale_count,
+    state,
 )
 from harness.reporters._shape import shape
 from harness.reporters._spending import cost_line
@@ -145,6 +146,7 @@ class HtmlReporter:
             "view": view,
             "manifest": view.manifest,
             "headline": headline(view),
+            "state": state(view),
             "cost": cost_line(view),
             "tiles": _tiles(view, len(empty)),
             "sections": sections,

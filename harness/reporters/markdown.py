@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, episodes, headline, not_run, plain, state, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.schema.counting import counted, worded
@@ -36,7 +36,7 @@ class MarkdownReporter:
         rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
         manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
-        parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {manifest.state}, {planes}\n"]
+        parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
         parts += [] if cost is None else [f"{cost}\n"]
         parts += _stale(rows)

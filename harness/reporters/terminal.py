@@ -13,7 +13,7 @@ from rich.text import Text
 from harness.ports import Reporter
 from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, state, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import to_do
 from harness.schema.receipt import Receipt
@@ -38,6 +38,11 @@ _FILES = {
     "report.html": "every step, the drawn rules and the path taken; opens offline",
     "receipts.jsonl": "the evidence, one episode a line, in the order of the plan",
     "run.jsonl": "times, model calls and problems",
+}
+#: Those of one that did not end, or not yet: receipts and run log are laid out at the end.
+_UNFINISHED = {
+    "report.html": _FILES["report.html"],
+    "episodes.part.jsonl": "what was finished so far, one episode a line",
 }
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
 
@@ -120,7 +125,7 @@ def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
     manifest = view.manifest
     planes = ", ".join(plane.ref for plane in manifest.planes)
     seconds = sum(row.seconds for row in rows)
-    told = f"run {manifest.run_id} ({manifest.state}), {planes}, {manifest.enforcement.executor}, {seconds:.1f} s"
+    told = f"run {manifest.run_id} ({state(view)}), {planes}, {manifest.enforcement.executor}, {seconds:.1f} s"
     console.print(Text(plain(f"{told} in episodes"), style="dim"))
     cost = cost_line(view)
     if cost is not None:
@@ -219,11 +224,12 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
     """``written`` are the names of reports that are there."""
     console.print()
     if view.manifest.state != "complete":
-        console.print(Text(f"The run is {view.manifest.state}: what was finished is kept.", style="bold"))
+        how = f"was {state(view)}" if view.killed or view.manifest.state == "interrupted" else "goes on"
+        console.print(Text(f"The run {how}: what was finished is kept.", style="bold"))
     whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
-    for name, about in _FILES.items():
+    for name, about in (_FILES if view.manifest.state != "running" else _UNFINISHED).items():
         if name.endswith(".jsonl") or name in written:
-            indented(console, f"{name:<16}{about}", 3)
+            indented(console, f"{name:<15} {about}", 3)
     others = [name for name in written if name not in _FILES]
     if others:
         indented(console, f"{'also there':<16}{', '.join(others)}", 3)

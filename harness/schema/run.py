@@ -279,7 +279,7 @@ class RunView(Frozen):
     """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
-    lines about what was left out of it, for it could not be read.
+    lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
     """
 
     manifest: Manifest
@@ -288,3 +288,4 @@ class RunView(Frozen):
     transcripts: dict[int, Transcript] = {}
     beyond: Beyond = Beyond()
     remarks: tuple[str, ...] = ()
+    killed: bool = False
