@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from harness.cli.exit_codes import BY_VERDICT, ExitCode
 from harness.cli.output import note
 from harness.receipt import last_attempts, provider_failure
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
@@ -66,13 +65,13 @@ def tell_beside(view: RunView) -> None:
             note(f"harness: episode {number} ({receipt.scenario}): {remark}")
 
 
-def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:
+def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path, *, command: str) -> set[ExitCode]:
     """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``.
 
-    ``reached`` is the ceiling that ended it, None where none did.
+    ``reached`` is the ceiling that ended it, None where none did; ``command`` goes on with the run.
     """
     codes: set[ExitCode] = set()
-    go_on = f"go on with: harness run --resume {shlex.quote(str(folder))}"
+    go_on = f"go on with: {command}"
     for crash in end.crashes:
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)
@@ -85,8 +84,8 @@ def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: 
     if end.stopped:
         why = reached or "interrupted"
         note(
-            f"harness: {why}; {of_all(kept, total, 'episode')} {worded(kept, 'is', 'are')} finished and kept in "
-            f"{folder}; {go_on}"
+            f"harness: {why}; {of_all(kept, total, 'episode')} {worded_of(kept, total, 'is', 'are')} finished and kept "
+            f"in {folder}; {go_on}"
         )
         codes.add(ExitCode.INTERRUPTED if reached is None else ExitCode.NOT_JUDGED)
     return codes

@@ -1,15 +1,11 @@
-"""How an episode of a run is called on the command line, and what to type to go on with a run."""
+"""How an episode of a run is called on the command line."""
 
 from __future__ import annotations
 
-import shlex
-from decimal import Decimal
-from pathlib import Path
-
 from harness.schema.receipt import Receipt
-from harness.schema.run import Manifest, RunView
+from harness.schema.run import RunView
 
-__all__ = ["go_on", "is_undecided", "name_of", "numbered", "steady"]
+__all__ = ["is_undecided", "name_of", "numbered", "steady"]
 
 
 def name_of(receipt: Receipt) -> str:
@@ -34,14 +30,6 @@ def steady(view: RunView, number: int) -> str:
     """What to call an episode on a command line that is written down: its number where that stays, else its name."""
     name = name_of(view.receipts[number - 1])
     return str(number) if numbered(view, number) or "=" in name else name
-
-
-def go_on(folder: Path, manifest: Manifest, *more: str, most: Decimal | None = None) -> str:
-    """The command that goes on with a run as it was bounded; ``most`` is another bound, in US dollars."""
-    bound = manifest.max_cost_usd if most is None else most
-    live = any(actor.kind == "live" for actor in manifest.actors)
-    spend = () if not live else ("--yes-spend",) if bound is None else ("--max-cost", f"{bound:f}")
-    return f"harness run --resume {shlex.join((str(folder), *more, *spend))}"
 
 
 def is_undecided(view: RunView, number: int) -> bool:

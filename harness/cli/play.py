@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from harness import wiring
-from harness.cli.ceilings import refuse_too_small
+from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
 from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
@@ -20,7 +20,7 @@ from harness.cli.resuming import Resumed, keep, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.receipt import RunStore, last_attempts, read_run
+from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
@@ -77,7 +77,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
-    return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, reached, done, len(jobs), folder)})
+    command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
+    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
+    return gravest({*found, *of_receipts(view, len(jobs)), *besides})
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:

@@ -19,7 +19,7 @@ from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.errors import NothingSelectedError, UsageError
 from harness.schema.actor import Provenance
-from harness.schema.counting import of_all, worded
+from harness.schema.counting import of_all, worded_of
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
@@ -191,8 +191,8 @@ def _play(
     if reached is not None:
         left = ", ".join(dict.fromkeys(job.loaded.scenario.id for job in jobs[begun:]))
         note(
-            f"harness: {reached}; {of_all(recorded, len(jobs), 'episode')} {worded(recorded, 'is', 'are')} recorded; "
-            f"not played to the end: {left}"
+            f"harness: {reached}; {of_all(recorded, len(jobs), 'episode')} "
+            f"{worded_of(recorded, len(jobs), 'is', 'are')} recorded; not played to the end: {left}"
         )
         codes.add(ExitCode.NOT_JUDGED)
     _conclude(recorded, len(jobs), log.folder, form)

@@ -16,7 +16,7 @@ from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.run import EpisodeJob, Manifest
 
 __all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
@@ -177,6 +177,6 @@ def _told(left: Remainder, total: int) -> str:
     again = f", {left.failed} of them again, for {worded(left.failed, 'its', 'their')} provider failed"
     done, now = total - len(left.jobs), len(left.jobs)
     return (
-        f"{of_all(done, total, 'episode')} {worded(done, 'is', 'are')} finished; "
+        f"{of_all(done, total, 'episode')} {worded_of(done, total, 'is', 'are')} finished; "
         f"{now} {worded(now, 'is', 'are')} played now{again if left.failed else ''}"
     )

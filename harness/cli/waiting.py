@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from harness import wiring
-from harness.cli.going_on import go_on, is_undecided, steady
+from harness.cli.going_on import is_undecided, steady
 from harness.cli.output import note
+from harness.receipt import go_on
 from harness.schema.counting import counted
 from harness.schema.run import RunView
 

@@ -87,6 +87,7 @@ class DurableEpisode:
         self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
         self.times = Times(self._folder)
         self._suspended_at: datetime | None = None
+        self._held: tuple[datetime, int] | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
         self.journal.credit_s = self.waited(clock.now())
 
@@ -112,7 +113,12 @@ class DurableEpisode:
         return (self.opened_at + timedelta(seconds=deadline_s + credited) - now).total_seconds()
 
     def waited(self, now: datetime) -> float:
-        """Seconds since it began to wait that are not credited yet, 0 where it does not wait now."""
+        """Seconds since it began to wait that are not credited yet, 0 where it does not wait now.
+
+        It waits for a person, or for whoever raises a bound that stopped it.
+        """
+        if self._held is not None and self._held[1] == len(self.stored):
+            return max((now - self._held[0]).total_seconds(), 0.0)
         if self.waiting is None or self._suspended_at is None:
             return 0.0
         since = max(seq for seq, record in enumerate(self.stored) if isinstance(record.payload, Suspended))
@@ -133,8 +139,19 @@ class DurableEpisode:
             self._suspended_at = now
             self._write_place()
 
+    def hold(self, now: datetime, records: int) -> None:
+        """Remember that a bound of its host stopped it after so many records: it is not its own time that goes on then.
+
+        Where it was held before and nothing came of that, it still is. Raises StorageError.
+        """
+        if self._held is None or self._held[1] != records:
+            self._held = (now, records)
+            self._write_place()
+
     def _write_place(self) -> None:
-        said = {"workspace": self.workspace, "opened_at": self.opened_at.isoformat()}
+        said: dict[str, object] = {"workspace": self.workspace, "opened_at": self.opened_at.isoformat()}
+        if self._held is not None:
+            said["held"] = [self._held[0].isoformat(), self._held[1]]
         if self._suspended_at is not None:
             said["suspended_at"] = self._suspended_at.isoformat()
         text = json.dumps(said)
@@ -192,10 +209,12 @@ class DurableEpisode:
             said = json.loads((self._folder / _PLACE).read_bytes())
             since = said.get("suspended_at")
             self._suspended_at = None if since is None else datetime.fromisoformat(since)
+            held = said.get("held")
+            self._held = None if held is None else (datetime.fromisoformat(held[0]), int(held[1]))
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
         except FileNotFoundError:
             return None, clock.now()  # it was finished
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
 
 

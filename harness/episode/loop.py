@@ -189,6 +189,8 @@ def _left_open(
     _ = journal.ahead  # what came from outside meanwhile counts
     if outcome.status == "suspended":
         durable.suspend(parts.clock.now())
+    elif outcome.reason == "quota_refused":
+        durable.hold(parts.clock.now(), len(journal.payloads))
     return Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 

@@ -3,6 +3,7 @@
 from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.going_on import go_on
 from harness.receipt.late import keep_late
 from harness.receipt.locking import is_written, sole
 from harness.receipt.merging import Merged, merge
@@ -27,6 +28,7 @@ __all__ = [
     "build_receipt",
     "canonical",
     "digest",
+    "go_on",
     "is_damaged",
     "is_written",
     "keep_late",

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -21,8 +20,11 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, get_args
 
+from pydantic import ValidationError
+
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.going_on import go_on
 from harness.receipt.kept import BETWEEN, Kept
 from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
@@ -299,12 +301,18 @@ def refuse_taken(folder: Path) -> None:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:
-        raise StoreError(
-            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
-            f"harness run --resume {shlex.quote(str(folder))}"
-        )
+        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder{_or(folder)}")
     if names:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
+
+
+def _or(folder: Path) -> str:
+    """How to go on with the run that is there; nothing where nobody goes on with it."""
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValidationError):
+        return ""
+    return "" if manifest.merged else f", or go on with it: {go_on(folder, manifest)}"
 
 
 def _open(path: Path, flags: int) -> int:

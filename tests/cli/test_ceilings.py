@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from decimal import Decimal
@@ -107,7 +108,8 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     assert code == 2
     assert err == (
         "harness: --max-cost is reached: of $0.001 at most $0.0009 is spent, and the next call may cost $0.0004; "
-        "a higher bound goes on; 3 of 5 episodes are finished and kept in out; go on with: harness run --resume out\n"
+        "a higher bound goes on; 3 of 5 episodes are finished and kept in out; go on with: harness run --resume "
+        "out --max-cost 0.002\n"
     )
     assert "cost: $0.000900 (3 model calls)" in out
     view = read_run(world.folder / "out")
@@ -126,6 +128,19 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     view = read_run(world.folder / "out")
     assert (view.manifest.state, len(view.receipts)) == ("complete", 5)
     assert view.manifest.max_cost_usd == Decimal("0.002")
+
+
+def test_what_is_printed_to_go_on_with_is_accepted_as_it_is(harness: Harness, world: World) -> None:
+    world.episode = paying(world, most=400, cost=300)
+    argv = ("run", "pack/a", "--actor", LIVE, "--trials", "6", "-n", "1", "--out", "a b", "--max-cost", "0.001")
+    code, commands = 2, 0
+    words: tuple[str, ...] = argv[1:]
+    while code == 2:
+        code, _, err = harness("run", *words)
+        commands += 1
+        if code == 2:
+            words = tuple(shlex.split(err.partition("go on with: harness run ")[2]))
+    assert (code, commands, read_run(world.folder / "a b").manifest.state) == (0, 2, "complete")
 
 
 def test_side_by_side_the_bound_holds_as_well(harness: Harness, world: World) -> None:

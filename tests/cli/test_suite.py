@@ -269,6 +269,13 @@ def test_a_folder_with_a_run_says_how_to_go_on_with_it(harness: Harness, world: 
         "harness: out: holds a run already, which is not overwritten; give another folder, or go on with it: harness "
         "run --resume out\n"
     )
+    harness("run", "pack/a", "--actor", "openai/priced-bounded", "--max-cost", "1.50", "--out", "live")
+    assert "go on with it: harness run --resume live --max-cost 1.50\n" in harness("run", "--out", "live")[2]
+    for number in (1, 2):
+        harness("run", "--shard", f"{number}/2", "--out", f"{number}")
+    harness("history", "merge", "1", "2", "--out", "merged")
+    err = harness("run", "--out", "merged")[2]
+    assert err == "harness: merged: holds a run already, which is not overwritten; give another folder\n"
 
 
 def test_an_outage_is_tried_again_and_every_attempt_is_kept(harness: Harness, world: World) -> None:
@@ -335,7 +342,7 @@ def test_a_provider_that_refuses_is_left_alone_in_one_line_and_gone_on_with(harn
     assert (code, len(world.jobs)) == (2, 3)
     assert err == (
         "harness: openai refused several episodes in a row (key or quota) and is left alone: 5 of 8 were not begun, "
-        "without a call; put that right, and go on with: harness run --resume out\n"
+        "without a call; put that right, and go on with: harness run --resume out --yes-spend\n"
     )
     assert read_run(Path("out")).manifest.state == "interrupted"
     world.episode = None

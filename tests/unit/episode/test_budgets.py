@@ -622,6 +622,45 @@ def test_a_rate_limit_in_the_middle_of_an_answer_turns_nothing_away(stage: Stage
     assert row.cost_micro_usd == (None if delivered else 0)
 
 
+@pytest.mark.parametrize("refused_again", [0, 1, 2])
+def test_the_time_in_which_a_quota_held_an_episode_up_is_not_its_own(
+    drivers: Drivers, stage: Stage, refused_again: int
+) -> None:
+    def reply(turn: int) -> Reply:
+        return looks(number=turn) if turn < 3 else said("Done.")
+
+    change = limits(deadline_s=300.0)
+    drivers.drive(reply, change=change, quota=Gate(attempts=1))
+    for _ in range(refused_again):
+        stage.clock.advance(5_000.0)
+        again = drivers.drive(reply, change=change, quota=Gate(attempts=0))
+        assert again.receipt.outcome.name == "limit_exceeded/quota_refused"
+    stage.clock.advance(5_000.0)
+    assert drivers.drive(reply, change=change, quota=Gate(attempts=1)).receipt.outcome.reason == "quota_refused"
+    stage.clock.advance(5_000.0)
+    assert drivers.drive(reply, change=change, quota=Gate()).receipt.outcome.name == "completed/final_response"
+    assert drivers.asked == [1, 2, 3]
+
+
+def test_the_time_after_a_kill_is_its_own_though_a_quota_held_it_up_before(drivers: Drivers, stage: Stage) -> None:
+    def reply(turn: int) -> Reply:
+        if turn == 3:
+            raise Killed
+        return looks(number=turn)
+
+    change = limits(deadline_s=300.0)
+    drivers.drive(reply, change=change, quota=Gate(attempts=1))
+    stage.clock.advance(5_000.0)
+    with pytest.raises(Killed):
+        drivers.drive(reply, change=change, quota=Gate())
+    stage.clock.advance(299.0)
+    with pytest.raises(Killed):
+        drivers.drive(reply, change=change, quota=Gate())
+    stage.clock.advance(2.0)
+    late = drivers.drive(reply, change=change, quota=Gate())
+    assert late.receipt.outcome.name == "rejected/deadline_passed_before_start"
+
+
 def test_a_call_that_is_made_again_is_reserved_again(drivers: Drivers) -> None:
     def dies(_: int) -> Reply:
         raise Killed
