@@ -11,7 +11,7 @@ from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out"]
+__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out", "why_stopped"]
 
 
 def of_receipts(view: RunView, total: int) -> set[ExitCode]:
@@ -65,6 +65,20 @@ def tell_beside(view: RunView) -> None:
             note(f"harness: episode {number} ({receipt.scenario}): {remark}")
 
 
+def why_stopped(end: SuiteEnd, reached: str | None, total: int) -> tuple[str, ...]:
+    """Why some of ``total`` places of the plan were not played, a line each; ``reached`` as of ``of_suite``."""
+    bugs = [f"a bug of harness in episode {crash.index + 1}" for crash in end.crashes]
+    return (*([reached or "interrupted"] if end.stopped else ()), *_left_alone(end, total), *bugs)
+
+
+def _left_alone(end: SuiteEnd, total: int) -> tuple[str, ...]:
+    return tuple(
+        f"{provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
+        f"{total} {worded(left_out, 'was', 'were')} not begun"
+        for provider, left_out in end.left_alone.items()
+    )
+
+
 def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path, *, command: str) -> set[ExitCode]:
     """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``.
 
@@ -75,11 +89,8 @@ def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: 
     for crash in end.crashes:
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)
-    for provider, left_out in end.left_alone.items():
-        note(
-            f"harness: {provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
-            f"{total} {worded(left_out, 'was', 'were')} not begun, without a call; put that right, and {go_on}"
-        )
+    for told in _left_alone(end, total):
+        note(f"harness: {told}, without a call; put that right, and {go_on}")
         codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
         why = reached or "interrupted"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
-from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
+from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
@@ -64,6 +64,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                     keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
+                store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
                 store.write_report(reporter.filename, reporter.render(view))
@@ -142,4 +143,4 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
                 episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
     elif order.form == "json":
-        say_json(as_json(view), indent=2)
+        say_json(as_json(view, folder), indent=2)

@@ -52,7 +52,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
             _write(folder / reporter.filename, reporter.render(view))
             keep_to_owner(view, folder / reporter.filename)
         if form == "json":
-            say_json(as_json(view), indent=2)
+            say_json(as_json(view, folder), indent=2)
             return ExitCode.PASSED
         written = [
             reporter.filename for reporter in wiring.reporters().values() if (folder / reporter.filename).is_file()

@@ -247,8 +247,9 @@ class Manifest(Frozen):
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
     of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
-    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. Of a run that ended ``log`` is the
-    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
+    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
+    plan were not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
+    the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -271,6 +272,7 @@ class Manifest(Frozen):
     merged: tuple[str, ...] = ()
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
+    stopped: tuple[str, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
 

@@ -114,6 +114,11 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     assert "cost: $0.000900 (3 model calls)" in out
     view = read_run(world.folder / "out")
     assert (view.manifest.state, len(view.receipts)) == ("interrupted", 3)
+    (why,) = view.manifest.stopped
+    assert why == err.removeprefix("harness: ").partition("; 3 of 5")[0]
+    told = json.loads(harness("report", "out", "--format", "json")[1])
+    assert [told[name] for name in ("run", "folder", "state")] == [view.manifest.run_id, "out", "interrupted"]
+    assert told["stopped"] == list(view.manifest.stopped)
 
     before = {path: path.read_bytes() for path in (world.folder / "out").rglob("*") if path.is_file()}
     code, _, err = harness("run", "--resume", "out", "--max-cost", "0.001")
@@ -126,7 +131,7 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     assert len(read_run(world.folder / "out").receipts) == 3
     assert harness("run", "--resume", "out", "--max-cost", "0.002")[0] == 0
     view = read_run(world.folder / "out")
-    assert (view.manifest.state, len(view.receipts)) == ("complete", 5)
+    assert (view.manifest.state, len(view.receipts), view.manifest.stopped) == ("complete", 5, ())
     assert view.manifest.max_cost_usd == Decimal("0.002")
 
 

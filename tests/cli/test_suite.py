@@ -345,6 +345,9 @@ def test_a_provider_that_refuses_is_left_alone_in_one_line_and_gone_on_with(harn
         "without a call; put that right, and go on with: harness run --resume out --yes-spend\n"
     )
     assert read_run(Path("out")).manifest.state == "interrupted"
+    assert read_run(Path("out")).manifest.stopped == (
+        "openai refused several episodes in a row (key or quota) and is left alone: 5 of 8 were not begun",
+    )
     world.episode = None
     world.jobs.clear()
     assert harness("run", "--resume", "out", "--yes-spend")[0] == 0
