@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import ProviderCategory
 from harness.ports import WireResponse
-from harness.providers._failures import failure_of
+from harness.providers._wire.failures import failure_of
 from harness.rehearsal.chat import ChatDialect
 from harness.rehearsal.conversation import Conversation
 
