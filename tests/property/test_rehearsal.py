@@ -10,13 +10,14 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rehearsing import CODEC, ask, policy_file, scenario
+from rehearsing import CHAT, CODEC, ask, policy_file, scenario
 
 from harness.rehearsal import Rehearsal, Serving
 from harness.rehearsal.casting import cast
-from harness.rehearsal.chat import ChatDialect
+from harness.rehearsal.dialects import Endpoints
+from harness.rehearsal.performance import Performance
 from harness.rehearsal.policies import rated
-from harness.rehearsal.stage import Performance, Stage
+from harness.rehearsal.stage import Stage
 from harness.schema.base import JsonValue
 from harness.schema.rehearsal import REHEARSAL_HEADER, PolicyFile, Visit
 
@@ -46,11 +47,11 @@ visits = st.builds(
 
 
 def staged(seed: int, policies: PolicyFile = POLICIES) -> Stage:
-    return Stage([scenario()], policies, seed, codec=CODEC, dialect=ChatDialect())
+    return Stage([scenario()], policies, seed, Endpoints([CODEC]))
 
 
 def play(stage: Stage, visit: Visit) -> Performance:
-    return stage.perform(visit.header, ask(PACKET, model="all"))
+    return stage.perform(CHAT, visit.header, ask(PACKET, model="all"))
 
 
 in_two_orders = st.lists(visits, max_size=8).flatmap(lambda asked: st.tuples(st.just(asked), st.permutations(asked)))
@@ -65,7 +66,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(seed: int, orders: t
 
 @given(st.text(max_size=60) | st.none(), st.binary(max_size=60))
 def test_nothing_that_is_sent_makes_it_fail(header: str | None, body: bytes) -> None:
-    found = staged(0).perform(header, body)
+    found = staged(0).perform(CHAT, header, body)
     assert found.call is None
     assert "error" in json.loads(found.body)
 

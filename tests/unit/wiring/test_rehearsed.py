@@ -85,7 +85,7 @@ def test_nobody_but_loopback_is_asked_and_once_only(place: wiring.Settings, monk
     refuse_unplayed(
         place, [job("https://example.com/v1"), job(None), job(here, kind="script"), job(here), job(here, "other")]
     )
-    assert asked == [here]
+    assert asked == [f"{here}/models"]
 
 
 @pytest.mark.parametrize(
