@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
-from dialects import BOTH, EVERY, asked, decoded
+from dialects import BOTH, EVERY, asked, decoded, played
 from hypothesis import given
 from hypothesis import strategies as st
 from rehearsing import CODECS, header, rehearsal
@@ -52,6 +52,17 @@ def fault(kind: str, **more: JsonValue) -> dict[str, JsonValue]:
     return {"kind": kind, "at_turn": 1, **more}
 
 
+def raw_answer(serving: Serving, to: str, body: bytes, version: str = "HTTP/1.1") -> bytes:
+    """All bytes of the answer to one request, on a connection of its own."""
+    head = f"POST {to} {version}\r\n{REHEARSAL_HEADER}: {header()}\r\nconnection: close\r\n"
+    with (
+        socket.create_connection(("127.0.0.1", httpx.URL(serving.url).port or 0), timeout=20) as raw,
+        raw.makefile("rb") as answer,
+    ):
+        raw.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        return answer.read()
+
+
 def outcome(transport: HttpTransport, name: str, stream: bool, **spoiled: JsonValue) -> Reply | ProviderError:
     """The reply or the error that a spoiled answer comes to."""
     with rehearsal(fault=[spoiled]).serve() as serving:
@@ -69,6 +80,20 @@ def test_an_answer_in_any_pieces_is_the_answer(transport: HttpTransport, name: s
         assert [call.fault for call in cut.calls] == ["chunks"]
         assert cut.counts == {("m", VISIT): 1}
     assert got == wanted
+
+
+@EVERY
+def test_pieces_go_down_the_line_one_by_one(name: str) -> None:
+    play = played(name, stream=True, fault=[fault("chunks")])
+    assert len(play.pieces) > len(play.body) / 24
+    with rehearsal(fault=[fault("chunks")]).serve() as serving:
+        answer = raw_answer(serving, *asked(name, stream=True))
+    chunks, sent = [], answer.partition(b"\r\n\r\n")[2]
+    while sent:
+        size, _, rest = sent.partition(b"\r\n")
+        chunks.append(rest[: int(size, 16)])
+        sent = rest[int(size, 16) + 2 :]
+    assert tuple(chunks) == (*play.pieces, b"")
 
 
 #: Fault -> what a whole answer comes to, and a stream.
@@ -162,14 +187,8 @@ def test_a_client_of_an_older_http_is_sent_a_stream_until_the_connection_ends() 
     with rehearsal().serve() as serving, httpx.Client() as client:
         plain = client.post(serving.url.removesuffix("/v1") + to, content=body, headers={REHEARSAL_HEADER: header()})
         assert plain.headers["transfer-encoding"] == "chunked"
-    with (
-        rehearsal().serve() as serving,
-        socket.create_connection(("127.0.0.1", httpx.URL(serving.url).port or 0)) as raw,
-    ):
-        head = f"POST {to} HTTP/1.0\r\n{REHEARSAL_HEADER}: {header()}\r\ncontent-length: {len(body)}\r\n\r\n"
-        raw.sendall(head.encode() + body)
-        with raw.makefile("rb") as answer:
-            top, _, sent = answer.read().partition(b"\r\n\r\n")
+    with rehearsal().serve() as serving:
+        top, _, sent = raw_answer(serving, to, body, "HTTP/1.0").partition(b"\r\n\r\n")
     assert b"transfer-encoding" not in top
     assert sent == plain.content
 
