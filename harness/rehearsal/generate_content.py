@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from harness.rehearsal.conversation import Conversation
-from harness.rehearsal.reading import SERVER_ERRORS, event, object_in, objects, text_of, words_in
+from harness.rehearsal.reading import SERVER_ERRORS, event, object_in, objects, path_of, text_of, words_in
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.rehearsal import MODELS_PATHS, PLAYS
 
@@ -43,13 +43,12 @@ class GenerateContentDialect:
 
         Without ``alt=sse`` the API streams in pieces of one JSON list, which is not done here.
         """
-        parts = urlsplit(target)
-        found, root = _PATH.fullmatch(parts.path), object_in(body) or {}
+        found, root = _PATH.fullmatch(path_of(target)), object_in(body) or {}
         contents = root.get("contents")
         if found is None or not isinstance(contents, list):
             return None
         streamed = found["verb"] == "streamGenerateContent"
-        if streamed and parse_qs(parts.query).get("alt") != ["sse"]:
+        if streamed and parse_qs(target.partition("?")[2]).get("alt") != ["sse"]:
             return None
         asked = [content for content in objects(contents) if content.get("role") in {"user", "function", None}]
         inside = [part for content in asked for part in objects(content.get("parts"))]

@@ -14,6 +14,7 @@ __all__ = ["MessagesDialect"]
 
 _TYPES = {
     401: "authentication_error",
+    402: "billing_error",
     403: "permission_error",
     404: "not_found_error",
     413: "request_too_large",

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["SERVER_ERRORS", "event", "json_bytes", "object_in", "objects", "text_of", "words_in"]
+__all__ = ["SERVER_ERRORS", "event", "json_bytes", "object_in", "objects", "path_of", "text_of", "words_in"]
 
 #: Statuses from here on are the server's own doing.
 SERVER_ERRORS = 500
+
+
+def path_of(target: str) -> str:
+    """The path of what a request line asks for, as it stands there, without host and query."""
+    try:
+        return urlsplit(target).path
+    except ValueError:  # a host that is none
+        return target
 
 
 def object_in(body: bytes) -> dict[str, JsonValue] | None:

@@ -21,7 +21,15 @@ _EVENTS: Final = {"content-type": "text/event-stream; charset=utf-8", "cache-con
 _HTML: Final = b"<!doctype html><html><head><title>Sign in</title></head><body>Please sign in.</body></html>\n"
 _HTML_TYPE: Final = {"content-type": "text/html; charset=utf-8"}
 #: How servers name what their statuses mean, and the one that is meant where none is told.
-_CODES: Final = {429: "rate_limit_exceeded", 503: "overloaded", 529: "overloaded"}
+_CODES: Final = {
+    401: "invalid_api_key",
+    402: "insufficient_quota",
+    403: "permission_denied",
+    404: "model_not_found",
+    429: "rate_limit_exceeded",
+    503: "overloaded",
+    529: "overloaded",
+}
 _OVERLOADED: Final = 503
 
 
@@ -127,7 +135,7 @@ def _halves(answer: Answer, codec: Provider) -> tuple[bytes, bytes]:
 def _told(fault: FaultSpec) -> tuple[int, str, str]:
     status = fault.status or _OVERLOADED
     code = _CODES.get(status, "server_error" if status >= SERVER_ERRORS else "invalid_request_error")
-    return status, code, "the rehearsal's policy says so"
+    return status, code, "a model of this rehearsal has a policy that says so"
 
 
 def _failure(dialect: Dialect, fault: FaultSpec) -> bytes:

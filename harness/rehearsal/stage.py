@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from harness.errors import ScriptError
 from harness.rehearsal.answering import answer, reply_of, whole_body
@@ -14,7 +13,7 @@ from harness.rehearsal.conversation import Conversation, Dialect
 from harness.rehearsal.dialects import Endpoint, Endpoints
 from harness.rehearsal.draws import Draws
 from harness.rehearsal.performance import Performance
-from harness.rehearsal.reading import json_bytes
+from harness.rehearsal.reading import json_bytes, path_of
 from harness.rehearsal.spoiling import Answer, instead, spoiled
 from harness.scenario import bind
 from harness.schema.counting import counted
@@ -86,7 +85,7 @@ class Stage:
 
         ``target`` is its path with its query, ``header`` the value of its ``REHEARSAL_HEADER``.
         """
-        path = urlsplit(target).path
+        path = path_of(target)
         endpoint = self._endpoints.at(path)
         if endpoint is None:
             return self.refuse(target, 404, "not_found", f"there is only POST {self._endpoints.places}")
@@ -97,14 +96,14 @@ class Stage:
 
     def listing(self, target: str, headers: Mapping[str, str]) -> Performance:
         """The list of models for a client that asks at this path and sends these headers, names in lower case."""
-        dialect = self._endpoints.listing(urlsplit(target).path, headers)
+        dialect = self._endpoints.listing(path_of(target), headers)
         if dialect is None:
             return self.refuse(target, 405, "method_not_allowed", f"there is only POST {self._endpoints.places}")
         return Performance(200, (json_bytes(dialect.listed(self.plays)),))
 
     def refuse(self, target: str, status: int, code: str, message: str) -> Performance:
         """An answer to a request to that path that nothing is played for."""
-        path = urlsplit(target).path
+        path = path_of(target)
         endpoint = self._endpoints.at(path)
         return _refusal(self._endpoints.beside(path) if endpoint is None else endpoint.dialect, status, code, message)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import CommandLine
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from harness.rehearsal import Rehearsal, bundled
 from harness.schema.base import JsonValue
 from harness.schema.fault import ActorFault
 from harness.schema.receipt import Receipt
-from harness.schema.rehearsal import FaultSpec
+from harness.schema.rehearsal import FaultKind, FaultSpec
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario, Scenario
 
@@ -140,3 +141,60 @@ def test_a_fault_of_the_scenario_streams_one_answer_once_and_the_verdict_stays(
     turns = [(call.visit.turn, call.streamed) for call in serving.calls]
     half = len(turns) // 2
     assert turns == [(turn, False) for turn in range(1, half + 1)] + [(turn, turn == 2) for turn in range(1, half + 1)]
+
+
+#: Fault -> how an episode ends that meets it in its second turn: with whole answers, and with streams.
+CUT_OFF = "suspended/reconciliation_required"
+ENDS = {
+    "reset": (CUT_OFF, CUT_OFF),
+    "close": (CUT_OFF, CUT_OFF),
+    "unfinished": ("failed/model_error", CUT_OFF),
+    "html": ("failed/model_error", "failed/model_error"),
+    "truncate": ("failed/model_output_truncated", "failed/model_output_truncated"),
+    "no_usage": ("completed/final_response", "completed/final_response"),
+    "error_event": ("completed/final_response", CUT_OFF),
+    "error_body": ("completed/final_response", "completed/final_response"),
+}
+#: Faults after which a model is asked again, which takes a second or two.
+ASKED_AGAIN = {("error_event", False), ("error_body", False), ("error_body", True)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "stream"),
+    [
+        pytest.param(kind, stream, marks=[pytest.mark.slow] if (kind, stream) in ASKED_AGAIN else [])
+        for kind in ENDS
+        for stream in (False, True)
+    ],
+)
+def test_a_bad_network_ends_an_episode_alike_whatever_is_spoken(
+    place: wiring.Settings, play: Play, kind: FaultKind, stream: bool
+) -> None:
+    loaded = wiring.load_scenario(place, PACK[0])
+    with with_fault([loaded.scenario], FaultSpec(kind=kind, at_turn=2)).serve() as serving:
+        results = [play(url, name, stream, "good", loaded) for name, url in serving.urls.items()]
+        assert {call.fault for call in serving.calls if call.visit.turn == 2 and not call.visit.again} == {kind}
+        # a part of an answer that has come is paid for: nobody asks for it again unasked
+        assert any(call.visit.again for call in serving.calls) is ((kind, stream) in ASKED_AGAIN)
+    assert [result.receipt.outcome.name for result in results] == [ENDS[kind][stream]] * len(CODECS)
+
+
+def test_each_dialect_is_run_from_the_command_line_against_one_server(tmp_path: Path) -> None:
+    bare = CommandLine(tmp_path / "no planes", tmp_path, environ=KEYS)
+    log = tmp_path / "calls.jsonl"
+    served = bare.start("wire", "rehearse", PACK[0], "--fault", "chunks=1", "--log", str(log))
+    try:
+        assert served.stdout is not None
+        urls = json.loads(served.stdout.readline())["urls"]
+        actors = [word for name, url in urls.items() for word in ("--actor", f"{name}/good@{url}")]
+        done = bare.run("run", PACK[0], *actors, "--set", "stream=true", "--yes-spend", "--format", "jsonl")
+    finally:
+        served.terminate()
+        said = served.communicate(timeout=30)
+    assert (done.returncode, done.stderr, said) == (0, b"", (b"", b""))
+    assert [json.loads(line)["verdict"] for line in done.stdout.splitlines()] == ["pass"] * len(CODECS)
+    text = log.read_text("utf-8")
+    assert {(row["dialect"], row["streamed"]) for row in map(json.loads, text.splitlines())} == {
+        (name, True) for name in CODECS
+    }
+    assert "canary" not in text

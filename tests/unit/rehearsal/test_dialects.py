@@ -6,13 +6,14 @@ import json
 
 import pytest
 from dialects import BOTH, EVERY, MEANT, asked, came, decoded, failure, played
-from rehearsing import CODECS, header, stage
+from rehearsing import CODECS, header, policy_file, scenario, stage
 
 from harness import catalog
 from harness.config import resolve
 from harness.errors import CatalogError, ProviderCategory
 from harness.providers.openai import build
 from harness.rehearsal.dialects import DIALECTS, Endpoints
+from harness.rehearsal.stage import Stage
 from harness.schema.base import JsonValue
 from harness.schema.rehearsal import MODELS_PATH, MODELS_PATHS, PLAYS
 
@@ -99,6 +100,22 @@ def test_raw_answers_of_a_script_are_said_in_every_dialect(name: str, stream: bo
 
 @EVERY
 @BOTH
+def test_a_message_that_a_script_gives_raw_is_said_in_every_dialect(name: str, stream: bool) -> None:
+    call: JsonValue = {"id": "mine", "type": "function", "function": {"name": "exec", "arguments": '{"cmd":"ls"}'}}
+    message: JsonValue = {"role": "assistant", "content": "Look:", "reasoning_content": "hm", "tool_calls": [call]}
+    whole: JsonValue = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    scripts: JsonValue = {"right": {"raw": [{"raw_message": message}, {"raw_response": whole}]}}
+    file = policy_file({"m": {"script": "right:raw"}})
+    made = Stage([scenario(script=scripts)], file, 0, Endpoints([*CODECS.values()]))
+    to, body = asked(name, stream=stream)
+    for turn in (1, 2):
+        reply = decoded(name, came(made.perform(to, header(turn), body)), stream=stream)
+        assert (reply.text, reply.calls[0].id, reply.calls[0].arguments) == ("Look:", "mine", {"cmd": "ls"})
+        assert reply.reasoning == "hm"
+
+
+@EVERY
+@BOTH
 def test_what_is_refused_is_refused_in_the_dialects_own_form(name: str, stream: bool) -> None:
     to, body = asked(name, stream=stream, model="nobody")
     unknown = failure(name, stage().perform(to, header(), body), stream=stream)
@@ -135,6 +152,20 @@ STATUSES: list[tuple[int, ProviderCategory]] = [
 def test_an_error_is_decoded_as_what_it_is(name: str, status: int, category: ProviderCategory) -> None:
     play = played(name, fault=[{"kind": "status", "status": status, "rate": 1}])
     assert (play.status, failure(name, play, stream=False).category) == (status, category)
+
+
+@EVERY
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "category"), [*STATUSES, (402, "quota_exhausted"), (404, "model_not_found"), (529, "overloaded")]
+)
+def test_an_error_that_calls_itself_a_success_is_the_one_that_was_declared(
+    name: str, stream: bool, status: int, category: ProviderCategory
+) -> None:
+    for kind in ("error_body", "error_event"):
+        play = played(name, stream=stream, fault=[{"kind": kind, "status": status, "rate": 1}])
+        assert (play.status, play.streamed) == (200, stream and kind == "error_event")
+        assert failure(name, play, stream=stream).category == category
 
 
 @EVERY
