@@ -34,8 +34,6 @@ Then, elsewhere, with the url that is printed:
   harness run --actor anthropic/good@URL_WITHOUT_V1 --yes-spend
 """
 _MODEL = "rehearsal"
-#: Whose dialects are spoken; the address of the first is the one that is told as ``url``.
-_CODECS = ("openai", "openai_responses", "anthropic", "gemini")
 _FAULTS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind) if kind != "status"}
 _STATUSES = range(400, 600)
 
@@ -85,7 +83,7 @@ def rehearse(
     chosen = choose(wiring.settings(), selection)
     file = _file(chosen, policies, rates)
     file = _everywhere(file, tuple(_fault(text) for text in faults), _latency(latency_ms))
-    codecs = [catalog.module("providers", name).build() for name in _CODECS]
+    codecs = [catalog.module("providers", name).build() for name in catalog.names("providers")]
     try:
         played = rehearsal.Rehearsal([one.scenario for one in chosen], file, seed, *codecs)
     except ConfigError as error:

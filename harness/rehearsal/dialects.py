@@ -36,12 +36,13 @@ class Endpoints:
     """Those that are served on one port, told apart by path."""
 
     def __init__(self, codecs: Sequence[Provider]) -> None:
-        """One for each codec. Raises CatalogError for a codec whose dialect is not known here."""
-        known = {dialect.name: dialect for dialect in DIALECTS}
-        for codec in codecs:
-            if codec.name not in known:
-                raise CatalogError("dialect of a rehearsal", codec.name, tuple(known))
-        self._all = tuple(Endpoint(known[codec.name], codec) for codec in codecs)
+        """One for each codec, in the order of the dialects. Raises CatalogError for one whose dialect is not known."""
+        given = {codec.name: codec for codec in codecs}
+        known = tuple(dialect.name for dialect in DIALECTS)
+        for name in given:
+            if name not in known:
+                raise CatalogError("dialect of a rehearsal", name, known)
+        self._all = tuple(Endpoint(one, given[one.name]) for one in DIALECTS if one.name in given)
 
     @property
     def bases(self) -> dict[str, str]:

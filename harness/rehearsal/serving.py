@@ -15,7 +15,8 @@ __all__ = ["Serving"]
 class Serving:
     """A server that runs; everything may be asked from any thread.
 
-    ``urls`` are its base URLs by the provider whose dialect is spoken there; ``url`` is the first of them.
+    ``urls`` are its base URLs by the provider whose dialect is spoken there; ``url`` is the first of them,
+    that of chat completions where these are spoken.
     """
 
     def __init__(self, urls: Mapping[str, str], models: tuple[str, ...], log: TextIO | None) -> None:
