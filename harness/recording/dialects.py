@@ -1,0 +1,95 @@
+"""Which exchanges of a cassette are calls of a model, in which dialect, and of which model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from harness.recording.cassette import Captured
+from harness.schema.base import JsonValue
+
+__all__ = ["dialect_of", "is_stream", "json_of", "model_of"]
+
+#: Ends of paths that only calls of a model have.
+_PATHS: Final = (
+    (re.compile(r"/chat/completions/?$"), "openai-chat"),
+    (re.compile(r"/responses(?:/resp_\w+)?/?$"), "openai-responses"),
+    (re.compile(r"/messages/?$"), "anthropic"),
+    (re.compile(r":(?:streamG|g)enerateContent$"), "gemini"),
+)
+#: What a body says of its own dialect: a key, and how its value begins; "" where any will do.
+_BODIES: Final = (
+    ("object", "chat.completion", "openai-chat"),
+    ("object", "response", "openai-responses"),
+    ("type", "response.", "openai-responses"),
+    ("type", "message", "anthropic"),
+    ("candidates", "", "gemini"),
+)
+_IN_PATH: Final = re.compile(r"/(?:models|deployments)/([^/:]+)")
+_EVENTS: Final = "text/event-stream"
+#: Events of a stream that are looked at for what it is.
+_LOOKED_AT: Final = 3
+
+
+def is_stream(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether a body is a stream of events: it looks like one, or is said to be one and is no JSON."""
+    said = headers.get("content-type", "").strip().lower()
+    looks = body.lstrip()[:6].startswith((b"data:", b"event:"))
+    return looks or (said.startswith(_EVENTS) and json_of(body) is None)
+
+
+def json_of(body: bytes) -> JsonValue:
+    """The JSON value of a body, None where it is none."""
+    try:
+        value: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def dialect_of(one: Captured, given: str | None = None) -> str | None:
+    """The dialect (``openai-chat``, ``openai-responses``, ``anthropic``, ``gemini``); None for no call of a model.
+
+    The end of the path decides, else what the answer says of itself. ``given`` goes over both, for every POST of a
+    JSON object.
+    """
+    if one.method not in {"POST", "GET"}:
+        return None
+    if given is not None and one.method == "POST" and isinstance(json_of(one.asked), dict):
+        return given
+    found = next((api for pattern, api in _PATHS if pattern.search(one.path)), None)
+    if found is not None:
+        return found if one.method == "POST" or "/resp_" in one.path else None
+    return _by_body(one) if one.method == "POST" else None
+
+
+def model_of(one: Captured) -> str | None:
+    """The model that was asked for: in the request's body, else in the path; None where neither names one."""
+    asked = json_of(one.asked)
+    named = asked.get("model") if isinstance(asked, dict) else None
+    if isinstance(named, str) and named.strip():
+        return named.strip()
+    placed = _IN_PATH.search(one.path)
+    return None if placed is None else unquote(placed[1])
+
+
+def _by_body(one: Captured) -> str | None:
+    for body in _values(one):
+        for key, start, api in _BODIES:
+            value = body.get(key)
+            if value is not None and (not start or (isinstance(value, str) and value.startswith(start))):
+                return api
+    return None
+
+
+def _values(one: Captured) -> list[dict[str, JsonValue]]:
+    """The JSON objects of an answer: the whole, or the first events of a stream."""
+    if is_stream(one.headers, one.body):
+        lines = [line[5:] for line in one.body.splitlines() if line.startswith(b"data:")]
+        bodies = [json_of(line) for line in lines[:_LOOKED_AT]]
+    else:
+        bodies = [json_of(one.body)]
+    return [body for body in bodies if isinstance(body, dict)]
