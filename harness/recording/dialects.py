@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
+from harness.recording.bodies import is_stream, json_of
 from harness.recording.cassette import Captured
 from harness.schema.base import JsonValue
 
-__all__ = ["dialect_of", "is_stream", "json_of", "model_of"]
+__all__ = ["dialect_of", "model_of"]
 
 #: Ends of paths that only calls of a model have.
 _PATHS: Final = (
@@ -29,25 +28,8 @@ _BODIES: Final = (
     ("candidates", "", "gemini"),
 )
 _IN_PATH: Final = re.compile(r"/(?:models|deployments)/([^/:]+)")
-_EVENTS: Final = "text/event-stream"
 #: Events of a stream that are looked at for what it is.
 _LOOKED_AT: Final = 3
-
-
-def is_stream(headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether a body is a stream of events: it looks like one, or is said to be one and is no JSON."""
-    said = headers.get("content-type", "").strip().lower()
-    looks = body.lstrip()[:6].startswith((b"data:", b"event:"))
-    return looks or (said.startswith(_EVENTS) and json_of(body) is None)
-
-
-def json_of(body: bytes) -> JsonValue:
-    """The JSON value of a body, None where it is none."""
-    try:
-        value: JsonValue = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def dialect_of(one: Captured, given: str | None = None) -> str | None:

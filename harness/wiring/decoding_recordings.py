@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from harness import catalog, config, recording
 from harness.errors import CatalogError, UsageError
 from harness.ports import Provider, WireResponse
-from harness.recording.dialects import is_stream
+from harness.recording.bodies import is_stream
+from harness.schema.message import Reply
 from harness.schema.recording import Exchange, RecordingHeader
 from harness.wiring.decoding import Explained, read_answer
 
-__all__ = ["codec_of", "explain_recording", "read_exchange"]
+__all__ = ["codec_of", "explain_recording", "read_exchange", "reader_of"]
 
 
 def explain_recording(path: Path) -> tuple[Explained, ...]:
@@ -21,6 +23,17 @@ def explain_recording(path: Path) -> tuple[Explained, ...]:
     if codec is None:
         raise UsageError(f"{path}: its provider {made.header.actor.provider!r} is not known here")
     return tuple(read_exchange(codec, exchange) for exchange in made.exchanges)
+
+
+def reader_of(header: RecordingHeader) -> Callable[[Exchange], Reply | None]:
+    """Decodes answers of a recording; gives None for what is no reply, or where nobody here speaks its dialect."""
+    codec = codec_of(header)
+
+    def read(exchange: Exchange) -> Reply | None:
+        found = None if codec is None else read_exchange(codec, exchange)
+        return found.reply if found is not None and found.error is None else None
+
+    return read
 
 
 def codec_of(header: RecordingHeader) -> Provider | None:

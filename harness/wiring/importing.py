@@ -16,9 +16,10 @@ from harness.documents import DocumentError
 from harness.errors import RecordingError, RedactionError, UsageError
 from harness.ports import Provider
 from harness.recording import Dress
+from harness.recording.bodies import is_stream
 from harness.recording.cassette import Captured, read_cassette
 from harness.recording.credentials import credentials_in
-from harness.recording.dialects import dialect_of, is_stream, model_of
+from harness.recording.dialects import dialect_of, model_of
 from harness.redaction import Scrubber, SecretGuard
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import digest_bytes, digest_json
