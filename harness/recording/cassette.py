@@ -140,7 +140,7 @@ def _headers(value: Mapping[str, YamlValue]) -> dict[str, str]:
     found = value.get("headers")
     kept: dict[str, str] = {}
     for name, given in found.items() if isinstance(found, dict) else ():
-        first = given[0] if isinstance(given, list) and given else given
+        first = next(iter(given), None) if isinstance(given, list) else given
         text = first.decode("latin-1") if isinstance(first, bytes) else "" if first is None else str(first)
         kept.setdefault(name.lower(), text)
     return kept
