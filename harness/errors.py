@@ -15,6 +15,7 @@
     │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
     │   ├── DecisionRefusedError          nothing is to be decided there, or it is decided already
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
+    │   │   └── ImportedRecordingError    a recording of no scenario, with which none can be played
     │   └── StoreError                    a run folder that cannot be written or read
     │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
     ├── NothingSelectedError              exit 5
@@ -52,6 +53,7 @@ __all__ = [
     "EnvironmentProblem",
     "EpisodeError",
     "HarnessError",
+    "ImportedRecordingError",
     "IndexDamagedError",
     "InputError",
     "MachineError",
@@ -201,6 +203,16 @@ class RecordingError(InputError):
         again = f"harness record {which} --actor ACTOR --replace --yes-spend"
         super().__init__(
             f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+        )
+
+
+class ImportedRecordingError(RecordingError):
+    """A recording that was imported and is of no scenario: none can be played with it. It can be read and shown."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(path, "it was imported and is of no scenario")
+        self.args = (
+            f"{path}: was imported and is of no scenario, so none can be played with it; harness show {path} tells it",
         )
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness import catalog, config, recording
 from harness.episode import CLASSIFIER_VERSION
-from harness.errors import CatalogError, StoreError, UsageError
+from harness.errors import CatalogError, ImportedRecordingError, StoreError
 from harness.ports import Provider, Transport
 from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
@@ -169,9 +169,7 @@ def replayed_digest(header: RecordingHeader) -> Digest:
 def _spec(path: Path) -> ActorSpec:
     header = recording.load(path).header
     if header.provenance == "imported":
-        raise UsageError(
-            f"{path}: was imported and is of no scenario, so none can be played with it; harness show {path} tells it"
-        )
+        raise ImportedRecordingError(path)
     identity = ActorIdentity(
         ref=f"recorded:{path.stem}",
         kind="recorded",

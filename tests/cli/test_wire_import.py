@@ -164,3 +164,16 @@ def test_a_recorded_provider_that_nobody_knows_here_is_named(harness: Harness, t
     code, _, err = harness("wire", "decode", "a.jsonl")
     assert (code, err) == (4, "harness: a.jsonl: its provider 'another' is not known here\n")
     assert "HTTP 200" in harness("show", "a.jsonl")[1]
+
+
+def test_an_imported_recording_plays_no_scenario_and_says_what_it_is_good_for(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARNESS_HOME", str(tmp_path / "home"))
+    written(tmp_path / "talk.yaml", talk())
+    harness("wire", "import", "talk.yaml", "--out", "kept")
+    (path,) = tmp_path.glob("kept/imported/*/*.jsonl")
+    told = f"harness: {path}: was imported and is of no scenario, so none can be played with it; harness show {path}"
+    for selection in ((), ("registry/reports-blocked-honestly",)):
+        code, _, err = harness("run", *selection, "--actor", f"recorded:{path}")
+        assert (code, err) == (4, f"{told} tells it\n")
