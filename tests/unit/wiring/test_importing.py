@@ -91,10 +91,15 @@ def test_an_answer_is_decoded_from_the_recording_as_from_the_cassette(tmp_path: 
 
 
 def test_a_stream_is_kept_with_each_text_in_one_event(tmp_path: Path) -> None:
-    events = b"".join(codec("openai-chat").encode_stream(CALLED))
-    found = loaded(imported(tmp_path, calling("openai-chat", stream=True)))
-    body = recording.body_bytes(found.exchanges[0].response)
-    assert body == codec("openai-chat").coalesce(events)
+    pieces = [f"Your key is {KEY[:9]}", f"{KEY[9:]}.", ""]
+    choices = [
+        {"index": 0, "delta": {"content": piece}, "finish_reason": None if piece else "stop"} for piece in pieces
+    ]
+    events = "".join(f"data: {json.dumps({'choices': [choice]})}\n\n" for choice in choices) + "data: [DONE]\n\n"
+    one = exchange(URLS["openai-chat"], '{"model": "m-1"}', events, came=EVENTS, sent={"x-api-key": KEY})
+    (kept,) = loaded(imported(tmp_path, one)).exchanges
+    body = recording.body_bytes(kept.response)
+    assert f"Your key is {MASK}.".encode() in body
 
 
 def test_an_exchange_is_kept_as_our_own_are(tmp_path: Path) -> None:
