@@ -12,12 +12,14 @@ from harness.schema.base import JsonValue
 
 __all__ = ["dialect_of", "model_of"]
 
-#: Ends of paths that only calls of a model have.
+#: Ends of paths of calls of a model. Others have words such as ``messages`` too: there the request must hold a key.
 _PATHS: Final = (
-    (re.compile(r"/chat/completions/?$"), "openai-chat"),
-    (re.compile(r"/responses(?:/resp_\w+)?/?$"), "openai-responses"),
-    (re.compile(r"/messages/?$"), "anthropic"),
-    (re.compile(r":(?:streamG|g)enerateContent$"), "gemini"),
+    (re.compile(r"/chat/completions/?$"), None, "openai-chat"),
+    (re.compile(r"/v1/responses/?$|/responses/resp_\w+/?$"), None, "openai-responses"),
+    (re.compile(r"/responses/?$"), "input", "openai-responses"),
+    (re.compile(r"/v1/messages/?$"), None, "anthropic"),
+    (re.compile(r"/messages/?$"), "messages", "anthropic"),
+    (re.compile(r":(?:streamG|g)enerateContent$"), None, "gemini"),
 )
 #: What a body says of its own dialect: a key, and how its value begins; "" where any will do.
 _BODIES: Final = (
@@ -40,9 +42,12 @@ def dialect_of(one: Captured, given: str | None = None) -> str | None:
     """
     if one.method not in {"POST", "GET"}:
         return None
-    if given is not None and one.method == "POST" and isinstance(json_of(one.asked), dict):
+    asked = json_of(one.asked)
+    if given is not None and one.method == "POST" and isinstance(asked, dict):
         return given
-    found = next((api for pattern, api in _PATHS if pattern.search(one.path)), None)
+    held = asked if isinstance(asked, dict) else {}
+    ends = (api for pattern, key, api in _PATHS if pattern.search(one.path) and (key is None or key in held))
+    found = next(ends, None)
     if found is not None:
         return found if one.method == "POST" or "/resp_" in one.path else None
     return _by_body(one) if one.method == "POST" else None

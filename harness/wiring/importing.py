@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from harness import catalog, config, recording
 from harness.documents import DocumentError
-from harness.errors import RecordingError, RedactionError, UsageError
+from harness.errors import RedactionError, StoreError, UsageError
 from harness.ports import Provider
 from harness.recording import Dress
 from harness.recording.bodies import is_stream
@@ -22,7 +22,7 @@ from harness.recording.credentials import credentials_in
 from harness.recording.dialects import dialect_of, model_of
 from harness.redaction import Scrubber, SecretGuard
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import digest_bytes, digest_json
+from harness.schema.base import JsonValue, digest_bytes, digest_json
 from harness.schema.recording import Exchange, Recording, RecordingHeader
 from harness.schema.wire_file import API_CODECS
 from harness.wiring.places import Settings
@@ -178,8 +178,10 @@ def _told(error: DocumentError) -> str:
 def _name(path: Path, captured: Sequence[Captured], scrubber: Scrubber) -> str:
     """The cassette's own name and a digest of what it holds: cassettes of one name in several folders stay apart."""
     own = _UNSAFE.sub("-", scrubber.text(path.stem).lower())[:_NAME_MAX].strip("-") or "cassette"
-    texts = [digest_bytes(b"\n".join((one.method.encode(), one.asked, one.body))) for one in captured]
-    return f"{own}-{digest_json([*texts]).removeprefix('sha256:')[:_DIGITS]}"
+    held: list[JsonValue] = [
+        [one.method, one.path, digest_bytes(one.asked), one.status, digest_bytes(one.body)] for one in captured
+    ]
+    return f"{own}-{digest_json(held).removeprefix('sha256:')[:_DIGITS]}"
 
 
 def _provider(url: str, api: str) -> str:
@@ -229,4 +231,4 @@ def _is_there(path: Path, data: bytes) -> bool:
     try:
         return path.is_file() and path.read_bytes() == data
     except OSError as error:
-        raise RecordingError(path, f"cannot be read: {error.strerror or type(error).__name__}") from error
+        raise StoreError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from error

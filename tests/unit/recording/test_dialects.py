@@ -28,10 +28,13 @@ def captured(
         (f"{HOST}/openai/v1/chat/completions/?a=b", "openai-chat"),
         (f"{HOST}/openai/deployments/d/chat/completions?api-version=2", "openai-chat"),
         (f"{HOST}/v1/responses", "openai-responses"),
-        (f"{HOST}/responses", "openai-responses"),
         (f"{HOST}/v1/messages?beta=true", "anthropic"),
         (f"{GEMINI}:generateContent?key=k", "gemini"),
         (f"{GEMINI}:streamGenerateContent?alt=sse", "gemini"),
+        (f"{HOST}/anthropic/v1/messages", "anthropic"),
+        (f"{HOST}/v1/threads/t/messages", None),
+        (f"{HOST}/channels/1/messages", None),
+        (f"{HOST}/surveys/1/responses", None),
         (f"{HOST}/v1/messages/count_tokens", None),
         (f"{HOST}/v1/messages/batches", None),
         (f"{HOST}/v1/responses/resp_1/cancel", None),
@@ -45,6 +48,22 @@ def captured(
 )
 def test_the_end_of_the_path_tells_the_dialect(tmp_path: Path, url: str, api: str | None) -> None:
     assert dialect_of(captured(tmp_path, url, {"a": 1}, {"b": 2})) == api
+
+
+@pytest.mark.parametrize(
+    ("end", "asked", "api"),
+    [
+        ("responses", {"input": "Hi."}, "openai-responses"),
+        ("responses/", {"answers": []}, None),
+        ("messages", {"messages": []}, "anthropic"),
+        ("messages", {"content": "Hi."}, None),
+        ("messages", None, None),
+    ],
+)
+def test_an_end_that_others_have_too_counts_where_the_request_fits(
+    tmp_path: Path, end: str, asked: YamlValue, api: str | None
+) -> None:
+    assert dialect_of(captured(tmp_path, f"{HOST}/{end}", asked)) == api
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_no_scenario_can_be_played_with_it(tmp_path: Path) -> None:
     ],
 )
 def test_the_provider_is_the_one_whose_address_it_is(tmp_path: Path, url: str, provider: str) -> None:
-    (made,) = imported(tmp_path, exchange(url, {"model": "m-1"}, {})).recordings
+    (made,) = imported(tmp_path, exchange(url, {"model": "m-1", "input": "Hi."}, {})).recordings
     assert made.provider == provider
 
 
