@@ -15,7 +15,6 @@
     │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
     │   ├── DecisionRefusedError          nothing is to be decided there, or it is decided already
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
-    │   │   └── ImportedRecordingError    a recording of no scenario, with which none can be played
     │   └── StoreError                    a run folder that cannot be written or read
     │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
     ├── NothingSelectedError              exit 5
@@ -53,7 +52,6 @@ __all__ = [
     "EnvironmentProblem",
     "EpisodeError",
     "HarnessError",
-    "ImportedRecordingError",
     "IndexDamagedError",
     "InputError",
     "MachineError",
@@ -189,11 +187,11 @@ class IndexDamagedError(StoreError):
 class RecordingError(InputError):
     """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    ``supported`` is the format that is read, where another one is the problem.
+    ``supported`` is the format that is read, where another one is the problem; ``advice`` what to do with a good file.
     """
 
     def __init__(
-        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None, advice: str = ""
     ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
@@ -202,17 +200,9 @@ class RecordingError(InputError):
         which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
         again = f"harness record {which} --actor ACTOR --replace --yes-spend"
         super().__init__(
-            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
-        )
-
-
-class ImportedRecordingError(RecordingError):
-    """A recording that was imported and is of no scenario: none can be played with it. It can be read and shown."""
-
-    def __init__(self, path: Path | str) -> None:
-        super().__init__(path, "it was imported and is of no scenario")
-        self.args = (
-            f"{path}: was imported and is of no scenario, so none can be played with it; harness show {path} tells it",
+            f"{place}: {problem}; {advice}"
+            if advice
+            else f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
         )
 
 

@@ -11,7 +11,6 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.output import note
 from harness.errors import (
     CatalogError,
-    ImportedRecordingError,
     InputError,
     NothingSelectedError,
     RecordingError,
@@ -20,7 +19,7 @@ from harness.errors import (
 from harness.schema.actor import ActorSpec
 from harness.schema.counting import of_all, worded
 from harness.schema.scenario import LoadedScenario
-from harness.wiring.places import recorded_file
+from harness.wiring.places import imported_recording, recorded_file
 
 __all__ = ["Cast", "cast", "recorded_files", "uncovered_line"]
 
@@ -114,7 +113,7 @@ def recorded_files(settings: wiring.Settings, actors: Sequence[str]) -> dict[str
         if file is not None:
             header = recording.header_of(file)
             if header.provenance == "imported":
-                raise ImportedRecordingError(file)
+                raise imported_recording(file)
             found[text] = header.scenario
     return found
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness import catalog, config, recording
 from harness.episode import CLASSIFIER_VERSION
-from harness.errors import CatalogError, ImportedRecordingError, StoreError
+from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
 from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
@@ -23,7 +23,7 @@ from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Verdict
-from harness.wiring.places import Settings, recorded_file
+from harness.wiring.places import Settings, imported_recording, recorded_file
 from harness.workspace import Placeholders, Workspace
 
 __all__ = [
@@ -169,7 +169,7 @@ def replayed_digest(header: RecordingHeader) -> Digest:
 def _spec(path: Path) -> ActorSpec:
     header = recording.load(path).header
     if header.provenance == "imported":
-        raise ImportedRecordingError(path)
+        raise imported_recording(path)
     identity = ActorIdentity(
         ref=f"recorded:{path.stem}",
         kind="recorded",

@@ -10,7 +10,7 @@ from cassettes import CHAT, Interaction, exchange, written
 
 from harness import catalog, recording
 from harness.documents.yaml_values import YamlValue
-from harness.errors import ImportedRecordingError, StoreError, UsageError
+from harness.errors import RecordingError, StoreError, UsageError
 from harness.ports import Provider
 from harness.redaction import MASK
 from harness.schema.base import JsonValue
@@ -126,9 +126,7 @@ def test_no_scenario_can_be_played_with_it(tmp_path: Path) -> None:
     (made,) = imported(tmp_path, calling("anthropic")).recordings
     place = settings({}, tmp_path)
     loaded_one = load_scenario(place, "registry/reports-blocked-honestly")
-    with pytest.raises(
-        ImportedRecordingError, match=r"was imported and is of no scenario, so none can be played with it"
-    ):
+    with pytest.raises(RecordingError, match=r"was imported and is of no scenario, so none can be played with it"):
         recorded_specs(place, loaded_one, str(made.path))
 
 
