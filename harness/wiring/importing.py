@@ -25,8 +25,8 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.base import JsonValue, digest_bytes, digest_json
 from harness.schema.recording import Exchange, Recording, RecordingHeader
 from harness.schema.wire_file import API_CODECS
+from harness.wiring.known_keys import known_keys
 from harness.wiring.places import Settings
-from harness.wiring.rerecording import known_keys
 
 __all__ = ["PACK", "Imported", "Importer", "LeftOut", "Made"]
 

@@ -12,9 +12,10 @@ from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import GenerationSettings
 from harness.schema.recording import RecordingHeader, RerecordSpec
 from harness.wiring.actors import covered_by
+from harness.wiring.known_keys import known_keys
 from harness.wiring.places import CONFIG, Settings
 
-__all__ = ["known_keys", "known_scrubber", "rerecord_spec"]
+__all__ = ["known_scrubber", "rerecord_spec"]
 
 #: Stands for the address of a server, which no recording holds.
 _ADDRESS = "@BASE_URL"
@@ -47,13 +48,6 @@ def rerecord_spec(place: Settings, path: Path) -> RerecordSpec | None:
 def known_scrubber(place: Settings) -> Scrubber:
     """Takes out every key that any provider, or actor of ``harness.toml``, would be given here. Raises ConfigError."""
     return Scrubber(known_keys(place))
-
-
-def known_keys(place: Settings) -> tuple[str, ...]:
-    """Every key that any provider, or actor of ``harness.toml``, would be given here. Raises ConfigError."""
-    named = config.load_actors(place.cwd / CONFIG).values()
-    names = {preset.key_env for preset in config.PRESETS} | {one.key_env for one in named if one.key_env is not None}
-    return tuple(place.environ[name] for name in sorted(names) if place.environ.get(name, "").strip())
 
 
 def _actor(place: Settings, header: RecordingHeader) -> tuple[str, tuple[str, ...]]:
