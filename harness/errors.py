@@ -99,10 +99,9 @@ RETRYABLE: frozenset[ProviderCategory] = frozenset(
     {"rate_limited", "overloaded", "server_error", "connection_lost", "stream_incomplete", "timeout"}
 )
 
-#: A provider that answers so turned the request away before any model worked on it: nobody is billed. Not among them:
-#: busy and broken servers (5xx, 529), of which nobody knows how far they came, and a filter, which may be billed.
+#: Turned away before any model worked on it: nobody is billed. Of a busy server or a filter that is not known.
 UNBILLED: frozenset[ProviderCategory] = frozenset(
-    {"rate_limited", "quota_exhausted", "auth", "invalid_request", "model_not_found"}
+    ("rate_limited", "quota_exhausted", "auth", "invalid_request", "model_not_found")
 )
 
 
@@ -194,11 +193,11 @@ class IndexDamagedError(StoreError):
 class RecordingError(InputError):
     """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    ``supported`` is the format that is read, where another one is the problem.
+    ``supported`` is the format that is read, where another one is the problem; ``advice`` what to do with a good file.
     """
 
     def __init__(
-        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None, advice: str = ""
     ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
@@ -207,7 +206,9 @@ class RecordingError(InputError):
         which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
         again = f"harness record {which} --actor ACTOR --replace --yes-spend"
         super().__init__(
-            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+            f"{place}: {problem}; {advice}"
+            if advice
+            else f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
         )
 
 

@@ -140,9 +140,9 @@ def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
     table.add_column("times" if many else "", justify="right", no_wrap=True, style="dim")
     table.add_column("verdict", no_wrap=True)
     longest = max(len(group.first.receipt.scenario) for group in groups)
-    for number, heading in enumerate(("actor", "code or outcome", "steps") if wide else ("",)):
+    for at, heading in enumerate(("actor", "code or outcome", "steps") if wide else ("",)):
         # the name of a scenario stands in this column too, and is not broken where there is room
-        table.add_column(heading, overflow="fold", min_width=min(longest, width // 2) if wide and not number else None)
+        table.add_column(heading, overflow="fold", min_width=min(longest, width // 2) if wide and not at else None)
     if wide:
         table.add_column("seconds", justify="right", no_wrap=True)
     scenario = ""
