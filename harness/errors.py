@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RETRYABLE",
-    "UNBILLED",
     "AccountingError",
     "CatalogError",
     "ConfigError",
@@ -97,11 +96,6 @@ ProviderCategory = Literal[
 #: What may be over when the same request is sent again; the rest is configuration, protocol or the model's own doing.
 RETRYABLE: frozenset[ProviderCategory] = frozenset(
     {"rate_limited", "overloaded", "server_error", "connection_lost", "stream_incomplete", "timeout"}
-)
-
-#: Turned away before any model worked on it: nobody is billed. Of a busy server or a filter that is not known.
-UNBILLED: frozenset[ProviderCategory] = frozenset(
-    ("rate_limited", "quota_exhausted", "auth", "invalid_request", "model_not_found")
 )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from harness import meter
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
-from harness.errors import UNBILLED, AccountingError
+from harness.errors import AccountingError
 from harness.journal import EpisodeState
 from harness.schema.base import digest_text
 from harness.schema.message import Reply, Usage
@@ -67,7 +67,7 @@ def _cost(world: World, row: AttemptRow, usage: Usage | None) -> Decimal | None:
 
 def _was_turned_away(row: AttemptRow) -> bool:
     """Whether a provider answered that it did not run the request."""
-    return row.status == "failed" and row.error in UNBILLED
+    return row.status == "failed" and row.error in meter.UNBILLED
 
 
 def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:

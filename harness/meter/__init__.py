@@ -12,11 +12,12 @@ from harness.meter.budget import (
     unknown,
 )
 from harness.meter.ceiling import Bound, Ceiling
-from harness.meter.price import cost, is_inconsistent, most
+from harness.meter.price import UNBILLED, cost, is_inconsistent, most
 from harness.meter.used import NOTHING, Used, judged_reading
 
 __all__ = [
     "NOTHING",
+    "UNBILLED",
     "Bound",
     "Ceiling",
     "Used",
