@@ -17,7 +17,7 @@ from harness.receipt import read_run
 from harness.schema.base import JsonValue
 from harness.schema.receipt import Receipt
 from harness.schema.recording import Drift
-from harness.schema.run import EpisodeJob, RunView
+from harness.schema.run import EpisodeJob, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
 from harness.suite import is_stale
 
@@ -62,7 +62,7 @@ def show(
     kept = wiring.kept_recording(settings, folder, receipt)
     if transcript:
         if kept is None:
-            raise StoreError(f"{folder}/{number}: {_nothing_kept(receipt)}")
+            raise StoreError(f"{folder}/{number}: {_nothing_kept(receipt, view.log[number - 1])}")
         _say_transcript(settings, wiring.transcript_of(settings, kept), form)
     elif form == "json":
         _say_receipt(view, number, kept, question_of(settings, view, folder, number))
@@ -72,7 +72,7 @@ def show(
             number,
             width=width(),
             color=colored(settings.environ),
-            recording=_nothing_kept(receipt) if kept is None else str(kept),
+            recording=_nothing_kept(receipt, view.log[number - 1]) if kept is None else str(kept),
             drifts=_drifts(settings, receipt, kept),
             asks=question_of(settings, view, folder, number),
             to_type=to_do(view, folder, number),
@@ -114,7 +114,9 @@ def _chosen(
     raise UsageError(f"{folder} has no such episode; {there}")
 
 
-def _nothing_kept(receipt: Receipt) -> str:
+def _nothing_kept(receipt: Receipt, log: RunLogEntry) -> str:
+    if log.resumable:
+        return "the episode is not over: what is recorded of it is kept, as --keep says, when it ends"
     if receipt.actor.kind == "script":
         return f"a script is not recorded; harness scenario show {receipt.scenario} tells what it does"
     if receipt.actor.kind == "recorded":

@@ -54,7 +54,8 @@ def cost_line(view: RunView) -> str | None:
         calls = f">= {calls}: {counted(cost.damaged, 'journal')} damaged"
     more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
     if cost.usd is None:
-        return f"cost: unknown ({calls}{more})"
+        of_all = calls if cost.unknown in {0, cost.calls} else f"{cost.unknown} of {calls}"
+        return f"cost: unknown ({of_all}{more})"
     if not cost.unknown:
         return f"cost: {'>= ' if cost.damaged else ''}${cost.usd} ({calls}{more})"
     return f"cost: >= ${cost.usd} ({cost.unknown} of {calls} of unknown cost{more})"

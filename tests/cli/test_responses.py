@@ -188,6 +188,8 @@ def test_what_waits_is_told_with_a_command_that_is_accepted_as_it_is(
     assert "\nWaits for you\n   Which\n   one?\n   xxx" in shown
     assert "harness run --resume other --answer 1=TEXT --yes-spend" in shown
     assert json.loads(harness("show", "other/1", "--format", "json")[1])["asks"].startswith("Which\none?")
+    assert "no recording of this episode was kept" not in shown
+    assert "the episode is not over: what is recorded of it is kept, as --keep says, when it ends" in shown
     shown = harness("show", "other/2")[1]
     assert "   harness run --resume other --decide 2=retry --yes-spend\n" in shown
     assert json.loads(harness("show", "other/2", "--format", "json")[1])["asks"] is None
