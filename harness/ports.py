@@ -107,12 +107,16 @@ Cut = Literal["connection_lost", "timeout", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class WireResponse:
-    """One HTTP answer as it arrived; header names in lower case. With ``cut`` the body is what had come before that."""
+    """One HTTP answer as it arrived; header names in lower case. With ``cut`` the body is what had come before that.
+
+    ``bound`` says in words of ours which bound on time cut it off, None where none did.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     cut: Cut | None = None
+    bound: str | None = None
 
 
 class Transport(Protocol):

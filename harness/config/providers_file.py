@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,15 +18,34 @@ __all__ = ["CONCURRENCY_MAX", "ProviderConfig", "load_providers", "read_limits"]
 #: Most episodes of a provider at once.
 CONCURRENCY_MAX: Final = 256
 _SAYABLE: Final = re.compile(r"[\w.-]{1,64}")
-_KEYS: Final = ("concurrency",)
+#: Longest time-outs, in seconds; the shortest is a hundredth.
+_LONGEST_S: Final[Mapping[str, float]] = {"connect_s": 600.0, "read_s": 86_400.0}
+_SHORTEST_S: Final = 0.01
+_KEYS: Final = ("concurrency", *_LONGEST_S)
 _ALLOWED: Final = f"a whole number from 1 to {CONCURRENCY_MAX}"
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """``concurrency`` is how many episodes of a provider run at once; None: as many as the run plays at once."""
+    """``concurrency`` is how many episodes of a provider run at once; None: as many as the run plays at once.
+
+    ``connect_s`` bounds the making of a connection, ``read_s`` the silence in an answer, both in seconds; None leaves
+    the first at ``CONNECT_S``, the second to the deadline of the attempt, which bounds both.
+    """
 
     concurrency: int | None = None
+    connect_s: float | None = None
+    read_s: float | None = None
+
+    @property
+    def told(self) -> str:
+        """In one line for people; only what is set."""
+        parts = (
+            None if self.concurrency is None else f"{self.concurrency} at once",
+            None if self.connect_s is None else f"connect time-out {self.connect_s:g} s",
+            None if self.read_s is None else f"read time-out {self.read_s:g} s",
+        )
+        return ", ".join(part for part in parts if part) or "nothing is set"
 
 
 def load_providers(path: Path) -> dict[str, ProviderConfig]:
@@ -73,8 +92,17 @@ def _provider(path: Path, name: str, table: JsonValue) -> ProviderConfig:
     if any(key not in _KEYS for key in table):
         raise ConfigError(f"{place}: a key is not known; allowed: {', '.join(_KEYS)}")
     number = table.get("concurrency")
-    if number is None:
-        return ProviderConfig()
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= CONCURRENCY_MAX:
+    if number is not None and (
+        isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= CONCURRENCY_MAX
+    ):
         raise ConfigError(f"{place}: concurrency: not such a value; allowed: {_ALLOWED}")
-    return ProviderConfig(number)
+    return ProviderConfig(number, *(_seconds(place, table, key) for key in _LONGEST_S))
+
+
+def _seconds(place: str, table: Mapping[str, JsonValue], key: str) -> float | None:
+    value, longest = table.get(key), _LONGEST_S[key]
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _SHORTEST_S <= value <= longest:
+        raise ConfigError(f"{place}: {key}: not such a value; allowed: seconds from {_SHORTEST_S} to {longest:g}")
+    return float(value)

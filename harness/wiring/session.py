@@ -227,7 +227,7 @@ class Session:
             return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
-            transport, keeper = keep(job, self._keeping, masks, may_go_on=self._episodes is not None)
+            transport, keeper = keep(self._place, job, self._keeping, masks, may_go_on=self._episodes is not None)
             self._stack.callback(transport.close)
             return open_actor(self._place, spec, self._transports, transport), keeper
         return open_actor(self._place, spec, self._transports), None

@@ -24,6 +24,22 @@ def test_providers_are_read_by_name_and_nothing_else_of_the_file(tmp_path: Path)
     assert load_providers(written(tmp_path, text)) == {"openai": ProviderConfig(4), "ark": ProviderConfig(None)}
 
 
+def test_time_outs_are_seconds_and_are_told_in_one_line(tmp_path: Path) -> None:
+    openai = "[providers.openai]\nconcurrency = 4\nconnect_s = 2\nread_s = 30.5\n"
+    text = f"{openai}[providers.ark]\nread_s = 9\n[providers.groq]"
+    found = load_providers(written(tmp_path, text))
+    assert found == {
+        "openai": ProviderConfig(4, 2.0, 30.5),
+        "ark": ProviderConfig(read_s=9.0),
+        "groq": ProviderConfig(),
+    }
+    assert [one.told for one in found.values()] == [
+        "4 at once, connect time-out 2 s, read time-out 30.5 s",
+        "read time-out 9 s",
+        "nothing is set",
+    ]
+
+
 def test_no_file_and_no_table_are_no_providers(tmp_path: Path) -> None:
     assert load_providers(tmp_path / "none.toml") == {}
     assert load_providers(written(tmp_path, "")) == {}
@@ -41,6 +57,11 @@ def test_no_file_and_no_table_are_no_providers(tmp_path: Path) -> None:
         ("[providers.openai]\nconcurrency = true", "from 1 to 256"),
         ("[providers.openai]\nconcurrency = 1.5", "from 1 to 256"),
         (f"[providers.openai]\nconcurrency = '{CANARY}'", "from 1 to 256"),
+        ("[providers.openai]\nconnect_s = 0", "connect_s: not such a value; allowed: seconds from 0.01 to 600"),
+        ("[providers.openai]\nconnect_s = 601", "from 0.01 to 600"),
+        ("[providers.openai]\nread_s = true", "read_s: not such a value; allowed: seconds from 0.01 to 86400"),
+        ("[providers.openai]\nread_s = nan", "read_s: not a finite number"),
+        (f"[providers.openai]\nread_s = '{CANARY}'", "from 0.01 to 86400"),
         (f"[providers\n{CANARY}", "is no TOML"),
     ],
 )

@@ -140,12 +140,12 @@ def test_a_key_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
 
 def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
     transports = Transports(place)
-    mine = transports.mine()
+    mine = transports.mine("openai")
     others: list[object] = []
-    thread = threading.Thread(target=lambda: others.append(transports.mine()))
+    thread = threading.Thread(target=lambda: others.append(transports.mine("openai")))
     thread.start()
     thread.join()
-    assert transports.mine() is mine
+    assert transports.mine("openai") is mine
     assert others[0] is not mine
     transports.close()
     transports.close()
@@ -153,7 +153,7 @@ def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
 
 def test_a_call_that_was_given_up_keeps_its_transport_and_blocks_nobody(place: Settings) -> None:
     transports, busy, free = Transports(place), threading.Event(), threading.Event()
-    mine = transports.mine()
+    mine = transports.mine("openai")
 
     def cancelled() -> bool:
         busy.set()
@@ -167,9 +167,9 @@ def test_a_call_that_was_given_up_keeps_its_transport_and_blocks_nobody(place: S
     thread = threading.Thread(target=hangs)
     thread.start()
     busy.wait()
-    other = transports.mine()
+    other = transports.mine("openai")
     assert other is not mine
-    assert transports.mine() is other
+    assert transports.mine("openai") is other
     free.set()
     thread.join()
     transports.close()
