@@ -7,8 +7,8 @@ from typing import Protocol
 
 from harness.actors._key import SecretKey
 from harness.config import is_loopback
-from harness.errors import UsageError
-from harness.ports import Provider, TurnContext, WireResponse
+from harness.errors import ProviderError, UsageError
+from harness.ports import Hearing, Provider, TurnContext, WireResponse
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.message import GenerationSettings, ModelRequest, Reply
 from harness.schema.rehearsal import REHEARSAL_HEADER
@@ -32,15 +32,19 @@ class Send(Protocol):
         """POST ``body`` to ``url`` within ``deadline_s`` seconds; ``is_over`` watches the pieces of a stream."""
 
 
-def build(spec: ActorSpec, provider: Provider, send: Send, key: SecretKey | None = None) -> LiveActor:
-    """The actor of a spec. What ``send`` belongs to is the caller's to close.
+def build(
+    spec: ActorSpec, provider: Provider, send: Send, key: SecretKey | None = None, hearing: Hearing | None = None
+) -> LiveActor:
+    """The actor of a spec. What ``send`` belongs to is the caller's to close; ``hearing`` is told how calls end.
 
     Raises:
         UsageError: the spec names no model or no address.
     """
     if spec.identity.model is None or spec.base_url is None:
         raise UsageError(f"actor {spec.identity.ref!r} needs a model and an address: PROVIDER/MODEL[@BASE_URL]")
-    return LiveActor(spec.identity, spec.identity.model, spec.base_url, provider=provider, send=send, key=key)
+    return LiveActor(
+        spec.identity, spec.identity.model, spec.base_url, provider=provider, send=send, key=key, hearing=hearing
+    )
 
 
 class LiveActor:
@@ -55,7 +59,9 @@ class LiveActor:
         provider: Provider,
         send: Send,
         key: SecretKey | None,
+        hearing: Hearing | None = None,
     ) -> None:
+        self._hearing = hearing
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
         self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
         self._base_url = base_url.rstrip("/")
@@ -68,6 +74,18 @@ class LiveActor:
 
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
         """One attempt. Raises ProviderError."""
+        begun = 0 if self._hearing is None else self._hearing.begun()
+        try:
+            response, reply = self._exchanged(request, context)
+        except ProviderError as error:
+            if self._hearing is not None:
+                self._hearing.ended(begun, {}, error)
+            raise
+        if self._hearing is not None:
+            self._hearing.ended(begun, response.headers, None)
+        return reply
+
+    def _exchanged(self, request: ModelRequest, context: TurnContext) -> tuple[WireResponse, Reply]:
         headers = self._provider.headers(None if self._key is None else self._key.reveal())
         if self._rehearses:
             headers[REHEARSAL_HEADER] = context.visit.header
@@ -81,7 +99,8 @@ class LiveActor:
             cancelled=context.cancelled,
             is_over=self._provider.stream_end() if is_streamed else None,
         )
-        return self._provider.decode_stream(response) if is_streamed else self._provider.decode_reply(response)
+        decode = self._provider.decode_stream if is_streamed else self._provider.decode_reply
+        return response, decode(response)
 
     def close(self) -> None:
         """Nothing to release: the connection is the caller's."""

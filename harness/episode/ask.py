@@ -6,6 +6,7 @@ from typing import get_args
 
 from harness.episode.admission import call_s, start
 from harness.episode.hands import TurnInHand
+from harness.episode.keeping_pace import leave
 from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_at_once, call_model
 from harness.episode.retrying import Retries
 from harness.episode.settling import CUT_OFF, adopt, fail, reply_bytes, row_of, settle
@@ -146,7 +147,10 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
     call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
-    end = make(call, world.bounds, limit_s=limit_s)
+    try:
+        end = make(call, world.bounds, limit_s=limit_s)
+    finally:
+        leave(world)
     return end, parts.clock.monotonic() - started
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from harness import catalog, config, scenario
 from harness.clock import SystemClock
 from harness.errors import CatalogError, MissingKeyError, UsageError
-from harness.ports import Actor, Provider, Transport
+from harness.ports import Actor, Hearing, Provider, Transport
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
@@ -163,8 +163,17 @@ def _script_codec() -> Provider:
     return codec
 
 
-def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transport: Transport | None = None) -> Actor:
-    """The live object for one episode, over ``transport`` where one is given. Raises MissingKeyError."""
+def open_actor(
+    place: Settings,
+    spec: ActorSpec,
+    transports: Transports,
+    transport: Transport | None = None,
+    hearing: Hearing | None = None,
+) -> Actor:
+    """The live object for one episode, over ``transport`` where one is given; ``hearing`` is told how its calls end.
+
+    Raises MissingKeyError.
+    """
     if spec.script is not None:
         scripted: Actor = catalog.module("actors", "scripted").build(spec, _script_codec())
         return scripted
@@ -173,9 +182,8 @@ def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transpo
     wire: Provider = codec.build(preset)
     secret = None if spec.identity.kind == "recorded" else _key(place, spec)
     key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
-    live: Actor = catalog.module("actors", "live").build(
-        spec, wire, (transport or transports.mine(spec.identity.provider)).send, key
-    )
+    send = (transport or transports.mine(spec.identity.provider)).send
+    live: Actor = catalog.module("actors", "live").build(spec, wire, send, key, hearing)
     return live
 
 
