@@ -86,7 +86,7 @@ class Listener:
 def test_how_each_call_ends_is_told_with_the_headers_of_its_answer(transport: HttpTransport) -> None:
     listener = Listener()
     actor = build(SPEC, codec(), transport.send, hearing=listener)
-    answers = [
+    answers: list[httpx.Response | Exception | type[Exception]] = [
         httpx.Response(200, json=BODY, headers={"X-Left": "3"}),
         httpx.Response(429, json={"error": {"message": "slow down"}}),
         httpx.ConnectError("refused"),

@@ -9,7 +9,7 @@ from toy import ReplyActor, Stage, said
 
 from harness.episode.detached import DetachedCalls
 from harness.episode.model_call import CallEnd, ModelCall
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 
 
 def given_up(detached: DetachedCalls, scope: str = "A") -> tuple[ModelCall, threading.Thread, threading.Event]:
@@ -78,7 +78,7 @@ def test_live_calls_are_free() -> None:
 @case(183)
 def test_a_slot_is_released_once_however_giving_up_and_settling_race() -> None:
     detached = DetachedCalls()
-    ends, late = list[CallEnd](), list[Reply]()
+    ends, late = list[CallEnd](), list[Usage]()
     for _ in range(1000):
         meet = threading.Barrier(2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from queue import Full
 
@@ -18,6 +19,7 @@ from harness.errors import ProviderError
 from harness.journal import Journal
 from harness.ports import TurnContext
 from harness.schema.message import ModelRequest, Reply, Usage
+from harness.schema.price import Price
 from harness.schema.record import LateUsage, Record, UsageRow
 from harness.schema.run import LateRow
 
@@ -62,6 +64,30 @@ def test_a_reply_after_the_cancellation_leaves_its_usage_and_no_word(stage: Stag
     assert played.trace is not None
     assert [message.role for message in played.trace.requests[-1].messages] == ["system", "user"]
     assert played.receipt.turns == ()
+
+
+def test_usage_that_comes_late_is_told_with_what_it_cost(stage: Stage) -> None:
+    flag = threading.Event()
+    slow = Slow(lambda: said("abc", usage=SEVEN), flag)
+    price = Price(input=Decimal(2), output=Decimal(10), source="test")
+    stage.play(actor=ReplyActor([slow.reply]), cancelled=flag.is_set, price=price)
+    slow.finish(stage)
+    (row,) = stage.late_rows
+    assert (row.usage, row.cost_micro_usd, row.inconsistent) == (SEVEN, Decimal(30), False)
+
+
+def test_a_call_that_failed_late_leaves_what_it_was_billed(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def made() -> Reply:
+        partial = Reply(text="ab", finish=None, usage=SEVEN)
+        raise ProviderError("connection_lost", "cut off", delivered=True, partial=partial)
+
+    slow = Slow(made, flag)
+    stage.play(actor=ReplyActor([slow.reply]), cancelled=flag.is_set)
+    slow.finish(stage)
+    assert [row.usage for row in stage.late_rows] == [SEVEN]
+    assert len(stage.detached) == 0
 
 
 @case(187)
@@ -128,7 +154,7 @@ def test_a_refused_hand_over_frees_the_slot_and_is_logged(caplog: pytest.LogCapt
         end.wait()
         return said("late", usage=SEVEN)
 
-    def refuse(_: Reply) -> None:
+    def refuse(_: Usage) -> None:
         raise Full("sk-FAKE0secret")
 
     call = ModelCall(ask, detached=detached, scope="A", late=refuse)
