@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from harness.actors._drain import Drain
 from harness.actors._key import SecretKey
 from harness.config import is_loopback
 from harness.errors import ProviderError, UsageError
@@ -33,22 +34,34 @@ class Send(Protocol):
 
 
 def build(
-    spec: ActorSpec, provider: Provider, send: Send, key: SecretKey | None = None, hearing: Hearing | None = None
+    spec: ActorSpec,
+    provider: Provider,
+    send: Send,
+    key: SecretKey | None = None,
+    hearing: Hearing | None = None,
+    *,
+    meter: Callable[[], float] | None = None,
 ) -> LiveActor:
     """The actor of a spec. What ``send`` belongs to is the caller's to close; ``hearing`` is told how calls end.
+
+    A cancelled call is closed at once. ``meter`` (seconds on the monotonic clock) is given where calls are metered:
+    then a stream that has begun is read on by it for a bounded time, so that what it costs is known.
 
     Raises:
         UsageError: the spec names no model or no address.
     """
     if spec.identity.model is None or spec.base_url is None:
         raise UsageError(f"actor {spec.identity.ref!r} needs a model and an address: PROVIDER/MODEL[@BASE_URL]")
-    return LiveActor(
-        spec.identity, spec.identity.model, spec.base_url, provider=provider, send=send, key=key, hearing=hearing
-    )
+    made = LiveActor(spec.identity, spec.identity.model, spec.base_url, provider=provider, send=send, key=key)
+    made.hearing, made.meter = hearing, meter
+    return made
 
 
 class LiveActor:
-    """Asks the model of its identity with the settings of its identity, whatever the request says of both."""
+    """Asks the model of its identity with the settings of its identity, whatever the request says of both.
+
+    ``hearing`` and ``meter`` are as for ``build``.
+    """
 
     def __init__(
         self,
@@ -59,9 +72,9 @@ class LiveActor:
         provider: Provider,
         send: Send,
         key: SecretKey | None,
-        hearing: Hearing | None = None,
     ) -> None:
-        self._hearing = hearing
+        self.hearing: Hearing | None = None
+        self.meter: Callable[[], float] | None = None
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
         self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
         self._base_url = base_url.rstrip("/")
@@ -74,15 +87,15 @@ class LiveActor:
 
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
         """One attempt. Raises ProviderError."""
-        begun = 0 if self._hearing is None else self._hearing.begun()
+        begun = 0 if self.hearing is None else self.hearing.begun()
         try:
             response, reply = self._exchanged(request, context)
         except ProviderError as error:
-            if self._hearing is not None:
-                self._hearing.ended(begun, {}, error)
+            if self.hearing is not None:
+                self.hearing.ended(begun, {}, error)
             raise
-        if self._hearing is not None:
-            self._hearing.ended(begun, response.headers, None)
+        if self.hearing is not None:
+            self.hearing.ended(begun, response.headers, None)
         return reply
 
     def _exchanged(self, request: ModelRequest, context: TurnContext) -> tuple[WireResponse, Reply]:
@@ -91,13 +104,17 @@ class LiveActor:
             headers[REHEARSAL_HEADER] = context.visit.header
         asked = request.model_copy(update=self._asked)
         is_streamed = asked.settings.stream is True
+        cancelled, is_over = context.cancelled, self._provider.stream_end() if is_streamed else None
+        if is_over is not None and self.meter is not None:
+            drain = Drain(cancelled, is_over, self.meter)
+            cancelled, is_over = drain.cancelled, drain.is_over
         response = self._send(
             self._base_url + self._provider.path(asked),
             headers=headers,
             body=self._provider.encode_request(asked),
             deadline_s=context.deadline_s,
-            cancelled=context.cancelled,
-            is_over=self._provider.stream_end() if is_streamed else None,
+            cancelled=cancelled,
+            is_over=is_over,
         )
         decode = self._provider.decode_stream if is_streamed else self._provider.decode_reply
         return response, decode(response)

@@ -183,7 +183,8 @@ def open_actor(
     secret = None if spec.identity.kind == "recorded" else _key(place, spec)
     key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
     send = (transport or transports.mine(spec.identity.provider)).send
-    live: Actor = catalog.module("actors", "live").build(spec, wire, send, key, hearing)
+    meter = None if spec.price is None else SystemClock().monotonic
+    live: Actor = catalog.module("actors", "live").build(spec, wire, send, key, hearing, meter=meter)
     return live
 
 

@@ -16,6 +16,7 @@ from typing import Protocol, Self
 from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
+from harness.episode.late import settle
 from harness.errors import EnvironmentProblem, UsageError
 from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
@@ -107,7 +108,8 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End every executor; idempotent."""
+        """End every executor, and wait a bounded time for what calls that were given up still bring; idempotent."""
+        settle()
         self._stack.close()
 
     def cancel(self) -> None:

@@ -97,6 +97,19 @@ def test_a_slot_is_released_once_however_giving_up_and_settling_race() -> None:
     assert sum(end.reply is not None for end in ends) + len(late) == 1000
 
 
+def test_who_waits_for_them_is_told_whether_all_have_ended() -> None:
+    detached = DetachedCalls()
+    assert detached.settle(0.0)
+    slots = [detached.take("A"), detached.take("B")]
+    assert not detached.settle(0.0)
+    slots[0].release()
+    assert not detached.settle(0.0)
+    last = threading.Thread(target=slots[1].release)
+    last.start()
+    assert detached.settle(10.0)
+    last.join()
+
+
 def test_releasing_a_slot_again_frees_no_other() -> None:
     detached = DetachedCalls()
     slot, _ = detached.take("A"), detached.take("A")

@@ -6,11 +6,13 @@ import json
 import socket
 import threading
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from harness import wiring
+from harness.actors.live import LiveActor
 from harness.errors import (
     CatalogError,
     ConfigError,
@@ -21,10 +23,12 @@ from harness.errors import (
     ScriptError,
     UsageError,
 )
+from harness.schema.price import Price
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.places import Settings
 
+PRICE = Price(input=Decimal(2), output=Decimal(10), source="test")
 KEY = "sk-made-up-key-0001"
 
 
@@ -136,6 +140,20 @@ def test_a_key_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
     transports = Transports(place)
     assert open_actor(place, spec, transports).identity == spec.identity
     transports.close()
+
+
+def test_streams_are_metered_where_the_price_is_known(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
+    transports = Transports(place)
+    free = open_actor(place, spec, transports)
+    paid = open_actor(place, spec.model_copy(update={"price": PRICE}), transports)
+    transports.close()
+    assert isinstance(free, LiveActor)
+    assert isinstance(paid, LiveActor)
+    assert free.meter is None
+    assert paid.meter is not None
 
 
 def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
