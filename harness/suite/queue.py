@@ -13,7 +13,7 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 
-__all__ = ["Entry", "Queue"]
+__all__ = ["Entry", "Queue", "answerer"]
 
 #: Longest wait for a provider that wants to be left alone before an episode is begun all the same, in seconds.
 PATIENCE_S: Final = 300.0
@@ -66,7 +66,7 @@ class Queue:
             line = self._lines.setdefault(name, _Line(name, None if name is None else care.concurrency.get(name)))
             line.waiting.append(Entry(index, job))
         for result in before:
-            name = _answerer(result.receipt.actor)
+            name = answerer(result.receipt.actor)
             if name in self._lines:
                 self._count(self._lines[name], result)
 
@@ -120,9 +120,9 @@ class Queue:
 
 
 def _provider(job: EpisodeJob) -> str | None:
-    return _answerer(job.actor.identity)
+    return answerer(job.actor.identity)
 
 
-def _answerer(identity: ActorIdentity) -> str | None:
+def answerer(identity: ActorIdentity) -> str | None:
     """Who is asked over the network; None for scripts and recordings."""
     return identity.provider or identity.ref if identity.kind == "live" else None

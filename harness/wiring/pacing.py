@@ -13,16 +13,12 @@ from harness.meter import Pace, Visitor
 from harness.ports import Clock
 from harness.schema.actor import ActorIdentity
 from harness.schema.counting import counted
+from harness.suite import answerer
 
-__all__ = ["Paces", "answerer"]
+__all__ = ["Heard", "Paces"]
 
 #: The refusals that ask for fewer calls; a quota that is used up is not over in a while.
 _SLOWER: Final = frozenset({"rate_limited", "overloaded"})
-
-
-def answerer(identity: ActorIdentity) -> str | None:
-    """Who is asked over the network; None for scripts and recordings."""
-    return identity.provider or identity.ref if identity.kind == "live" else None
 
 
 class Paces:

@@ -12,6 +12,7 @@ from typing import Protocol
 import pytest
 
 from harness.errors import PlaneMissingError
+from harness.ports import Pacing
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
@@ -431,9 +432,15 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     given: list[dict[str, int]] = []
 
     class Watched(Queue):
-        def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
+        def __init__(
+            self,
+            jobs: Sequence[EpisodeJob],
+            care: Care,
+            before: Sequence[EpisodeResult] = (),
+            pacing: Pacing | None = None,
+        ) -> None:
             given.append(dict(care.concurrency))
-            super().__init__(jobs, care, before)
+            super().__init__(jobs, care, before, pacing)
 
     monkeypatch.setattr("harness.suite.runner.Queue", Watched)
     Path("harness.toml").write_text("[providers.openai]\nconcurrency = 3\n[providers.ark]\nconcurrency = 2\n", "utf-8")
