@@ -24,7 +24,7 @@ LAYERS = (
     ("errors",),
     ("ports", "redaction", "documents"),
     (
-        *("clock", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
+        *("clock", "collecting", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
         *("history", "observation"),
     ),
@@ -40,7 +40,7 @@ PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters", "poo
 NARROW = {"catalog": {"errors"}, "": {"errors", "schema"}}
 
 _PROCESSES = ("executors/", "provision/")
-_TIME = ("clock.py", "executors/", "episode/model_call.py")
+_TIME = ("clock.py", "executors/", "episode/model_call.py", "workspace/ticks.py")
 _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {

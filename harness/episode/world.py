@@ -38,6 +38,8 @@ from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shor
 
 __all__ = ["World"]
 
+_SORTED = json.JSONEncoder(sort_keys=True)
+
 
 @dataclass(slots=True)
 class World:
@@ -203,7 +205,7 @@ class World:
     def keep_result(self, value: JsonValue) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
         kept: JsonValue = {"state": self.latest.digest, "value": value}
-        return self.spool.put(json.dumps(kept, sort_keys=True).encode("ascii"))
+        return self.spool.put(_SORTED.encode(kept).encode("ascii"))
 
     def flag(self, name: str) -> None:
         """Note once for the run log what a resumed driver did."""

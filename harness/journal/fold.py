@@ -138,29 +138,40 @@ def _operation(
 
 def _planned(state: EpisodeState, payload: OpPlanned) -> EpisodeState:
     operation = Operation(purpose=payload.purpose, digest=payload.digest, status="planned", tool=payload.tool)
-    state = replace(state, operations={**state.operations, payload.operation: operation})
-    if payload.call_id is not None:
-        state = replace(state, call_ids=state.call_ids | {payload.call_id})
+    operations = {**state.operations, payload.operation: operation}
+    call_ids = state.call_ids if payload.call_id is None else state.call_ids | {payload.call_id}
     if payload.purpose != "tool":
-        return state
+        return replace(state, operations=operations, call_ids=call_ids)
     name = payload.tool or ""
     return replace(
         state,
+        operations=operations,
+        call_ids=call_ids,
         tool_calls=state.tool_calls + 1,
         calls_by_name={**state.calls_by_name, name: state.calls_by_name.get(name, 0) + 1},
     )
 
 
-def _with_step(state: EpisodeState, step: StepState) -> EpisodeState:
-    """The same state with this step in its place (turn and call name it), added where it is new."""
-    place = (step.turn, step.call)
-    steps = [other for other in state.steps if (other.turn, other.call) != place]
-    steps.append(step)
-    return replace(state, steps=tuple(sorted(steps, key=lambda s: (s.turn, s.call))))
+def _with_step(steps: tuple[StepState, ...], step: StepState) -> tuple[StepState, ...]:
+    """The steps with this one in its place (turn and call name it), added where it is new; nearly always the last."""
+    place, last = (step.turn, step.call), _place_of_last(steps)
+    if place > last:
+        return (*steps, step)
+    if place == last:
+        return (*steps[:-1], step)
+    others = [other for other in steps if (other.turn, other.call) != place]
+    return tuple(sorted([*others, step], key=lambda s: (s.turn, s.call)))
+
+
+def _place_of_last(steps: tuple[StepState, ...]) -> tuple[int, int]:
+    return (steps[-1].turn, steps[-1].call) if steps else (0, 0)
 
 
 def _step(state: EpisodeState, turn: int, call: int) -> StepState:
-    return next((s for s in state.steps if (s.turn, s.call) == (turn, call)), StepState(turn=turn, call=call))
+    for step in reversed(state.steps):
+        if step.turn == turn and step.call == call:
+            return step
+    return StepState(turn=turn, call=call)
 
 
 def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
@@ -174,10 +185,10 @@ def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
             command=payload.command,
             arguments=payload.arguments,
         )
-        return _with_step(state, changed)
+        return replace(state, steps=_with_step(state.steps, changed))
     changed = replace(step, code=payload.code, sets=payload.sets)
     facts = (*state.facts, *(fact for fact in payload.sets if fact not in state.facts))
-    return replace(_with_step(state, changed), facts=facts)
+    return replace(state, steps=_with_step(state.steps, changed), facts=facts)
 
 
 def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
@@ -194,7 +205,8 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
     counts = state.counts
     if step.kind is not None and step.executed and not before.executed:
         counts = {**counts, step.kind: counts.get(step.kind, 0) + 1}
-    return replace(_with_step(state, step), counts=counts, call_ids=state.call_ids | {payload.call_id})
+    call_ids = state.call_ids | {payload.call_id}
+    return replace(state, steps=_with_step(state.steps, step), counts=counts, call_ids=call_ids)
 
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:

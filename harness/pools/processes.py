@@ -22,6 +22,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Protocol
 
+from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem, InputError, UsageError, WorkerCrashError
 from harness.schema.run import EpisodeJob, EpisodeResult
 
@@ -140,6 +141,7 @@ def _begin(given: bytes, told: Connection[bytes, bytes]) -> None:
     open_player: OpenPlayer
     _here.jobs, open_player = pickle.loads(given)  # noqa: S301  (our own parent's)
     _here.player = _here.stack.enter_context(open_player())
+    _here.stack.enter_context(rare_collections())
     Finalize(None, _here.stack.close, exitpriority=_FIRST)
     threading.Thread(target=_watch, args=(told, _here.player), name="pool-watch", daemon=True).start()
 

@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
 from harness.errors import ScenarioError, ScriptError
 from harness.scenario.locating import line_in_file
 from harness.scenario.problem import KeyPath, Problem, dotted
 from harness.scenario.schema_errors import schema_problems
-from harness.schema.base import JsonValue
+from harness.schema.base import Frozen, JsonValue
 from harness.schema.remembering import remembered
 from harness.schema.scenario import Scenario
 
@@ -121,7 +122,7 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
         data = _put_in(scenario, whole, known, room)
         if data == whole:
             return scenario
-        return Scenario.model_validate_json(json.dumps(data))
+        return _with_texts(scenario, whole, data)
     except _TooLongError as error:
         problem = Problem(error.path, "too long once values are put in", f"at most {BOUND_MAX} characters in all")
     except ValidationError as error:
@@ -131,6 +132,21 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
     raise ScenarioError(
         source or scenario.id, problem.text, line=line, key=dotted(problem.path), allowed=problem.allowed
     )
+
+
+def _with_texts(scenario: Scenario, whole: JsonValue, data: JsonValue) -> Scenario:
+    """The scenario that ``data`` says; only parts that differ from ``whole`` are made anew. Raises ValidationError."""
+    before, after = (value if isinstance(value, dict) else {} for value in (whole, data))
+    changed = {name: after[name] for name in Scenario.model_fields if after.get(name) != before.get(name)}
+    made = _part(tuple(changed)).model_validate_json(json.dumps(changed))
+    return scenario.model_copy(update={name: getattr(made, name) for name in changed})
+
+
+@lru_cache(maxsize=64)
+def _part(names: tuple[str, ...]) -> type[Frozen]:
+    """Some fields of a scenario, checked as the scenario checks them: no field's check asks for another field."""
+    fields = {name: (field.annotation, field) for name, field in Scenario.model_fields.items() if name in names}
+    return create_model("Part", __base__=Frozen, **fields)  # type: ignore[call-overload,no-any-return]
 
 
 @remembered(64)

@@ -6,10 +6,11 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.collecting import rare_collections
 from harness.errors import InputError, WorkerCrashError
 from harness.ports import Pacing, Pool
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -125,7 +126,9 @@ class _Threads:
         self, episode: Callable[[EpisodeJob], EpisodeResult], jobs_at_once: int, stop: threading.Event
     ) -> None:
         self._episode, self._stop = episode, stop
-        self._pool = ThreadPoolExecutor(max_workers=jobs_at_once, thread_name_prefix="episode")
+        self._stack = ExitStack()
+        self._stack.enter_context(rare_collections())
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(jobs_at_once, thread_name_prefix="episode"))
 
     def submit(self, _: int, job: EpisodeJob, pause_s: float) -> Future[EpisodeResult | None]:
         return self._pool.submit(self._after, pause_s, job)
@@ -134,7 +137,7 @@ class _Threads:
         return None if pause_s and self._stop.wait(pause_s) else self._episode(job)
 
     def close(self) -> None:
-        self._pool.shutdown()
+        self._stack.close()
 
 
 def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from harness.gate import check_declared, check_decoded, check_permitted, check_schema, check_size
 from harness.schema.base import JsonValue
@@ -23,6 +26,41 @@ SPEC = ToolSpec(
 
 def call(raw: str, arguments: dict[str, JsonValue] | None, fault: CallFault | None = None) -> ToolCall:
     return ToolCall(id="1", name="run", arguments_raw=raw, arguments=arguments, fault=fault)
+
+
+#: The schema of a command tool, and schemas that only look like it.
+TEXTS: dict[str, JsonValue] = dict(SPEC.parameters)
+LIKE_IT: tuple[dict[str, JsonValue], ...] = (
+    TEXTS,
+    {**TEXTS, "properties": {"cmd": {"type": "string", "maxLength": 2}}},
+    {**TEXTS, "properties": {"cmd": {"type": "string"}, "more": {"type": "string"}}},
+    {**TEXTS, "properties": {"cmd": {"type": "integer"}}},
+    {**TEXTS, "properties": {"cmd": True}},
+    {**TEXTS, "properties": {}},
+    {**TEXTS, "required": []},
+    {**TEXTS, "required": ["more"]},
+    {**TEXTS, "maxProperties": 0},
+    {**TEXTS, "additionalProperties": True},
+    {**TEXTS, "additionalProperties": {"type": "string"}},
+    {key: value for key, value in TEXTS.items() if key != "required"},
+    {key: value for key, value in TEXTS.items() if key != "properties"},
+)
+
+
+@pytest.mark.parametrize("parameters", LIKE_IT)
+@given(arguments=st.dictionaries(st.sampled_from(["cmd", "more"]), st.sampled_from(["", "long", 3, True, None])))
+def test_what_needs_no_validator_is_what_the_validator_says(
+    parameters: dict[str, JsonValue], arguments: dict[str, JsonValue]
+) -> None:
+    spec = ToolSpec(name="run", description="Runs.", parameters=parameters)
+    fits = check_schema(call("{}", arguments), spec, argument_bytes=100) is None
+    assert fits is Draft202012Validator(parameters).is_valid(arguments)
+
+
+def test_arguments_that_are_none_go_to_the_validator() -> None:
+    stop = check_schema(call("[]", None), SPEC, argument_bytes=100)
+    assert stop is not None
+    assert stop.source == "type"
 
 
 @pytest.mark.parametrize("fault", ["malformed_arguments", "truncated"])

@@ -193,6 +193,10 @@ def test_a_call_result_fills_its_step_and_counts_only_what_ran() -> None:
 def test_steps_stand_in_declared_order_whatever_was_recorded_last() -> None:
     state = after(proposal("a", call=2), proposal("b", call=1))
     assert [step.kind for step in state.steps] == ["b", "a"]
+    state = apply(state, proposal("c", call=1))
+    assert [step.kind for step in state.steps] == ["c", "a"]
+    state = apply(state, proposal("d", call=2))
+    assert [step.kind for step in state.steps] == ["c", "d"]
 
 
 def usage(row: str, **tokens: int) -> UsageRow:

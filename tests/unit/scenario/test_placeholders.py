@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,6 +95,24 @@ def test_binding_leaves_late_names_and_shell_text(whole: Scenario) -> None:
     assert isinstance(act, Action)
     assert act.command == "{act_command}"
     assert act.model_fields_set == {"command", "replace", "assistant_content"}
+
+
+@pytest.mark.parametrize("known", [VALUES, {}, {"turn_id": "t"}, {"project_root": "/p"}, {"state_root": '\\ " é'}])
+def test_binding_makes_the_scenario_that_its_whole_text_says(whole: Scenario, known: dict[str, str]) -> None:
+    bound = bind(whole, known)
+    said = whole.model_dump(mode="json", exclude_unset=True)
+    room = placeholders._Room()
+    names = {**{name: room.replace(text, known.get) for name, text in static_values(whole).items()}, **known}
+    wanted = Scenario.model_validate_json(json.dumps(placeholders._everywhere(said, names, room, ())))
+    assert bound == wanted
+    assert bound.model_fields_set == wanted.model_fields_set
+    assert bound.model_dump(exclude_unset=True) == wanted.model_dump(exclude_unset=True)
+
+
+def test_what_binding_leaves_alone_is_the_same_object(whole: Scenario) -> None:
+    bound = bind(whole, VALUES)
+    assert bound is not whole
+    assert bound.limits is whole.limits
 
 
 def test_binding_twice_changes_nothing(whole: Scenario) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 
 import pytest
 
+from harness.collecting import OBJECTS
 from harness.errors import PlaneMissingError, StoreError
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.verdict import Verdict
@@ -198,3 +200,18 @@ def test_a_verdict_is_no_reason_to_stop(
     )
 
     assert end.delivered == 2
+
+
+def test_while_episodes_are_played_cycles_are_looked_for_less_often(
+    make_job: Job, passed: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "freeze", lambda: None)  # of the other tests' objects none is to stay
+    before, during = gc.get_threshold(), []
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        during.append(gc.get_threshold()[0])
+        return passed(job)
+
+    run_suite([make_job(1)], episode=episode, jobs_at_once=1, done=_ignore, stop=threading.Event())
+    assert during == [max(OBJECTS, before[0])]
+    assert gc.get_threshold() == before
