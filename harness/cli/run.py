@@ -111,9 +111,9 @@ def run(
     With scripted and recorded actors every episode must pass, and a recording must still fit. With live actors the
     exit code only says whether every episode left a receipt that is judged.
     """
-    settings = wiring.settings()
-    responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     options, scale = options_of(context), Scale.of(context)
+    settings = scale.over(wiring.settings())
+    responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     reporters = chosen_reporters(wiring.reporters(), reports)
     asked = Asked(
         selection=selection, actors=actors, sets=sets, trials=trials, shard=scale.shard, retries=scale.retries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from harness.config.tables import tables
 from harness.errors import ConfigError, UsageError
 from harness.schema.base import JsonValue
 
-__all__ = ["CONCURRENCY_MAX", "ProviderConfig", "load_providers", "read_limits"]
+__all__ = ["CONCURRENCY_MAX", "ProviderConfig", "load_providers", "read_limits", "read_time_outs"]
 
 #: Most episodes of a provider at once.
 CONCURRENCY_MAX: Final = 256
@@ -21,6 +21,7 @@ _SAYABLE: Final = re.compile(r"[\w.-]{1,64}")
 #: Longest time-outs, in seconds; the shortest is a hundredth.
 _LONGEST_S: Final[Mapping[str, float]] = {"connect_s": 600.0, "read_s": 86_400.0}
 _SHORTEST_S: Final = 0.01
+_NUMBER: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 _KEYS: Final = ("concurrency", *_LONGEST_S)
 _ALLOWED: Final = f"a whole number from 1 to {CONCURRENCY_MAX}"
 
@@ -67,16 +68,44 @@ def read_limits(texts: Iterable[str]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for text in texts:
-        name, equals, number = text.partition("=")
-        if not equals:
-            raise UsageError(f"--provider-limit takes NAME=N; names: {', '.join(_names())}")
-        if name not in _names():
-            shown = repr(name) if _SAYABLE.fullmatch(name) else "the name given"
-            raise UsageError(f"--provider-limit: {shown} is no provider; there are: {', '.join(_names())}")
+        name, number = _named("--provider-limit", "N", text)
         if not re.fullmatch(r"[0-9]{1,3}", number) or not 1 <= int(number) <= CONCURRENCY_MAX:
             raise UsageError(f"--provider-limit {name}: this number cannot be used; allowed: {_ALLOWED}")
         found[name] = int(number)
     return found
+
+
+def read_time_outs(connect: Iterable[str], read: Iterable[str]) -> dict[str, ProviderConfig]:
+    """``NAME=S`` texts as time-outs in seconds by provider; of a name given twice the last counts.
+
+    Raises:
+        UsageError: says what is allowed.
+    """
+    found: dict[str, ProviderConfig] = {}
+    for option, key, texts in (("--connect-timeout", "connect_s", connect), ("--read-timeout", "read_s", read)):
+        for text in texts:
+            name, number = _named(option, "S", text)
+            if not _NUMBER.fullmatch(number) or not _SHORTEST_S <= float(number) <= _LONGEST_S[key]:
+                allowed = f"seconds from {_SHORTEST_S} to {_LONGEST_S[key]:g}"
+                raise UsageError(f"{option} {name}: this number cannot be used; allowed: {allowed}")
+            before = found.get(name, ProviderConfig())
+            found[name] = (
+                replace(before, connect_s=float(number))
+                if key == "connect_s"
+                else replace(before, read_s=float(number))
+            )
+    return found
+
+
+def _named(option: str, what: str, text: str) -> tuple[str, str]:
+    """The provider that a text after an option names, and what it says of it."""
+    name, equals, said = text.partition("=")
+    if not equals:
+        raise UsageError(f"{option} takes NAME={what}; names: {', '.join(_names())}")
+    if name not in _names():
+        shown = repr(name) if _SAYABLE.fullmatch(name) else "the name given"
+        raise UsageError(f"{option}: {shown} is no provider; there are: {', '.join(_names())}")
+    return name, said
 
 
 def _names() -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from harness import catalog, config
@@ -40,8 +41,11 @@ def certificates(place: Settings) -> str | None:
 
 
 def provider_config(place: Settings, name: str | None) -> config.ProviderConfig:
-    """What ``harness.toml`` says of a provider; nothing where it does not name it. Raises ConfigError."""
-    return config.load_providers(place.cwd / CONFIG).get(name or "", config.ProviderConfig())
+    """What ``harness.toml`` says of a provider, and over it the command line. Raises ConfigError."""
+    nothing = config.ProviderConfig()
+    written = config.load_providers(place.cwd / CONFIG).get(name or "", nothing)
+    given = place.providers.get(name or "", nothing)
+    return replace(written, connect_s=given.connect_s or written.connect_s, read_s=given.read_s or written.read_s)
 
 
 def http_transport(

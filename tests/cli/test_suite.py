@@ -415,6 +415,8 @@ def test_a_provider_that_had_refused_everybody_is_not_asked_by_who_goes_on_after
         ),
         (("--provider-limit", "openai"), "--provider-limit takes NAME=N; names: openai"),
         (("--provider-limit", "openai=0"), "--provider-limit openai: this number cannot be used"),
+        (("--read-timeout", "openai"), "--read-timeout takes NAME=S; names: openai"),
+        (("--connect-timeout", "openai=0"), "--connect-timeout openai: this number cannot be used"),
         (("--retries", "-1"), "Invalid value for '--retries'"),
         (("--refusals", "x"), "Invalid value for '--refusals'"),
     ],

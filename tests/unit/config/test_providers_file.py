@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.config import PRESETS, ProviderConfig, load_providers, read_limits
+from harness.config import PRESETS, ProviderConfig, load_providers, read_limits, read_time_outs
 from harness.errors import ConfigError, UsageError
 
 CANARY = "canary-7f3a"
@@ -70,6 +70,33 @@ def test_what_cannot_be_used_is_one_line_without_its_value(tmp_path: Path, text:
         load_providers(written(tmp_path, text))
     assert CANARY not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_time_outs_on_the_command_line_are_read_and_the_last_one_of_a_name_counts() -> None:
+    found = read_time_outs(["openai=2", "openai=2.5", "ark=600"], ["openai=30", "groq=0.01"])
+    assert found == {
+        "openai": ProviderConfig(connect_s=2.5, read_s=30.0),
+        "ark": ProviderConfig(connect_s=600.0),
+        "groq": ProviderConfig(read_s=0.01),
+    }
+
+
+@pytest.mark.parametrize(
+    ("connect", "read", "problem"),
+    [
+        ("openai", None, "--connect-timeout takes NAME=S; names: "),
+        (f"{CANARY}!=1", None, "--connect-timeout: the name given is no provider; there are: "),
+        ("openai=0", None, "--connect-timeout openai: this number cannot be used; allowed: seconds from 0.01 to 600"),
+        ("openai=601", None, "from 0.01 to 600"),
+        (None, "openai=nan", "--read-timeout openai: this number cannot be used; allowed: seconds from 0.01 to 86400"),
+        (None, "openai=1e3", "from 0.01 to 86400"),
+        (None, f"openai={CANARY}", "from 0.01 to 86400"),
+    ],
+)
+def test_a_time_out_that_cannot_be_used_is_refused(connect: str | None, read: str | None, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem) as caught:
+        read_time_outs([connect] if connect else [], [read] if read else [])
+    assert CANARY not in str(caught.value)
 
 
 def test_limits_are_read_and_the_last_one_of_a_name_counts() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness import wiring
+from harness.config import ProviderConfig
 from harness.errors import ConfigError, EnvironmentProblem, ProviderError
 from harness.ports import Transport
 from harness.wiring.actors import Transports
-from harness.wiring.network import http_transport
+from harness.wiring.network import http_transport, provider_config
 
 
 def told(tmp_path: Path, provider: str, *, read_s: float | None = None) -> str:
@@ -44,6 +46,13 @@ def test_a_time_out_to_connect_bounds_the_handshake(tmp_path: Path) -> None:
     error = failed(transport, "https", deadline_s=5.0)
     assert (error.category, error.sent) == ("timeout", False)
     assert error.told == "no connection within 0.1 s (connect time-out)"
+
+
+def test_the_command_line_goes_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "harness.toml").write_text("[providers.openai]\nread_s = 9\nconnect_s = 8\n", "utf-8")
+    place = replace(wiring.settings({}, tmp_path), providers={"openai": ProviderConfig(read_s=0.1)})
+    assert provider_config(place, "openai") == ProviderConfig(read_s=0.1, connect_s=8.0)
+    assert provider_config(place, "groq") == ProviderConfig()
 
 
 def test_a_thread_has_one_transport_for_each_provider(tmp_path: Path) -> None:
