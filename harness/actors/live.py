@@ -76,7 +76,7 @@ class LiveActor:
         self.hearing: Hearing | None = None
         self.meter: Callable[[], float] | None = None
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
-        self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
+        self._model, self._settings = model, identity.settings or GenerationSettings()
         self._base_url = base_url.rstrip("/")
         self._rehearses = is_loopback(base_url)
 
@@ -102,8 +102,9 @@ class LiveActor:
         headers = self._provider.headers(None if self._key is None else self._key.reveal())
         if self._rehearses:
             headers[REHEARSAL_HEADER] = context.visit.header
-        asked = request.model_copy(update=self._asked)
-        is_streamed = asked.settings.stream is True
+        is_streamed = context.streamed or self._settings.stream is True
+        settings = self._settings.model_copy(update={"stream": True}) if is_streamed else self._settings
+        asked = request.model_copy(update={"model": self._model, "settings": settings})
         cancelled, is_over = context.cancelled, self._provider.stream_end() if is_streamed else None
         if is_over is not None and self.meter is not None:
             drain = Drain(cancelled, is_over, self.meter)

@@ -16,8 +16,8 @@ from harness.actors.live import LiveActor, build
 from harness.clock import SystemClock
 from harness.episode import DurablePlace
 from harness.ports import WireResponse
-from harness.providers._events import event_bytes
 from harness.providers._http import HttpTransport
+from harness.providers._wire.events import event_bytes
 from harness.providers.openai import build as codec
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue
