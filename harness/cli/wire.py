@@ -165,6 +165,7 @@ wire = LazyGroup(
     "wire",
     {
         "decode": ("harness.cli.wire_decode", "decode", "Explain captured answers of providers."),
+        "import": ("harness.cli.wire_import", "import_cassettes", "Turn vcrpy cassettes into recordings."),
         "probe": ("harness.cli.wire_probe", "probe_endpoint", "Send one request to a live model."),
         "rehearse": ("harness.cli.wire", "rehearse", "Serve a simulated provider on loopback."),
     },

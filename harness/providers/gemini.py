@@ -58,7 +58,7 @@ class GenerateContent(Codec):
         return request_body(request)
 
     def _whole(self, body: bytes, status: int) -> Reply:
-        return read_answer(read_root(body, status), body, status)
+        return read_answer(read_root(body, status), status)
 
     def _streamed(self, response: WireResponse) -> Reply:
         return read_stream(response)

@@ -18,7 +18,6 @@ __all__ = ["read_message"]
 
 def read_message(
     root: dict[str, JsonValue],
-    body: bytes,
     status: int,
     *,
     texts: Mapping[int, str] | None = None,
@@ -26,8 +25,8 @@ def read_message(
 ) -> Reply:
     """The reply in a message.
 
-    ``body`` is what made ids are made from. Of a folded stream ``texts`` holds the arguments that came as text, by the
-    position of their block, and ``oddities`` what only a stream can have.
+    Of a folded stream ``texts`` holds the arguments that came as text, by the position of their block, and
+    ``oddities`` what only a stream can have.
 
     Raises:
         ProviderError: ``bad_response`` for anything that is no message, else what the body says went wrong.
@@ -41,7 +40,8 @@ def read_message(
     said = word(root.get("stop_reason"))
     sent = sent_calls(blocks, texts or {})
     finish, ending = finish_of(said, calls=bool(sent), refused=refusal is not None)
-    calls, numbering = numbered(sent, seed_of(root.get("id"), body), truncated=finish == "length")
+    whole: JsonValue = [root, {str(position): arguments for position, arguments in (texts or {}).items()}]
+    calls, numbering = numbered(sent, seed_of(root.get("id"), whole), truncated=finish == "length")
     markup: tuple[Quirk, ...] = ()
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):
         markup = ("tool_call_markup_in_text",)

@@ -41,9 +41,7 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
 
 
 def _read(folded: Folded, status: int) -> Reply:
-    seed = canonical_json([folded.body, {str(position): text for position, text in folded.texts.items()}])
-    body = seed.encode("utf-8", "surrogatepass")
-    return read_message(folded.body, body, status, texts=folded.texts, oddities=tuple(folded.quirks))
+    return read_message(folded.body, status, texts=folded.texts, oddities=tuple(folded.quirks))
 
 
 def _partial(folded: Folded, status: int) -> Reply | None:

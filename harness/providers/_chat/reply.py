@@ -34,14 +34,14 @@ def read_reply(body: bytes, status: int) -> Reply:
         ProviderError: ``bad_response`` for anything that is no chat completion, else what the body says went wrong;
             then ``partial`` holds what it says besides.
     """
-    return reply_of(read_root(body, status), body, status)
+    return reply_of(read_root(body, status), status)
 
 
-def reply_of(root: dict[str, JsonValue], body: bytes, status: int, quirks: Iterable[Quirk] = ()) -> Reply:
+def reply_of(root: dict[str, JsonValue], status: int, quirks: Iterable[Quirk] = ()) -> Reply:
     """The reply in the object of a body; ``quirks`` were seen before it was put together. Raises as ``read_reply``."""
     answer = _answer_of(root, status)
     answer = replace(answer, quirks=(*answer.quirks, *quirks))
-    reply = _reply(root, answer, seed_of(root.get("id"), body), status)
+    reply = _reply(root, answer, seed_of(root.get("id"), root), status)
     failed = failed_answer(reply, status)
     if failed is not None:
         raise failed

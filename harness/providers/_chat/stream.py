@@ -14,7 +14,7 @@ from harness.providers._wire.events import Event, EventReader, event_as_it_was, 
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import broken_off, no_stream, with_partial
 from harness.providers._wire.strict_json import NotJsonError, read_json
-from harness.schema.base import JsonValue, canonical_json
+from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply
 
 __all__ = ["coalesced", "is_last", "read_stream"]
@@ -91,7 +91,7 @@ class _Fold:
         nothing: JsonValue = [{"index": 0, "message": {}}]
         body = self.body if self.choices else {**self.root, "choices": nothing}
         try:
-            reply = reply_of(body, canonical_json(body).encode("utf-8", "surrogatepass"), status, self.quirks)
+            reply = reply_of(body, status, self.quirks)
         except ProviderError:
             return None
         return reply if self.is_whole else _unfinished(reply, is_counted=self.is_counted)
@@ -128,7 +128,7 @@ def read_stream(response: WireResponse) -> Reply:
         raise broken_off(response, fold.partial(response.status), delivered=fold.has_begun)
     body = fold.body
     try:
-        return reply_of(body, canonical_json(body).encode("utf-8", "surrogatepass"), response.status, fold.quirks)
+        return reply_of(body, response.status, fold.quirks)
     except ProviderError as error:
         raise with_partial(error, error.partial, delivered=True) from None
 

@@ -13,8 +13,8 @@ from harness.schema.message import FinishReason, Quirk, Reply, Usage
 __all__ = ["read_answer"]
 
 
-def read_answer(root: dict[str, JsonValue], body: bytes, status: int) -> Reply:
-    """The reply in an answer; ``body`` is what made ids are made from.
+def read_answer(root: dict[str, JsonValue], status: int) -> Reply:
+    """The reply in an answer.
 
     A question that was blocked is a reply that says nothing and was filtered.
 
@@ -36,7 +36,7 @@ def read_answer(root: dict[str, JsonValue], body: bytes, status: int) -> Reply:
     sent = sent_calls(parts)
     finish, ending = _finish(said, calls=bool(sent))
     calls, numbering = numbered(
-        sent, seed_of(root.get("responseId"), body), has_ids=False, truncated=finish == "length"
+        sent, seed_of(root.get("responseId"), root), has_ids=False, truncated=finish == "length"
     )
     quirks: set[Quirk] = {*numbering, *ending}
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):

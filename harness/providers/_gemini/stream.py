@@ -13,7 +13,7 @@ from harness.providers._wire.events import Event, EventReader, event_as_it_was, 
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import bare_failure, broken_off, last_block, no_stream, with_partial
 from harness.providers._wire.strict_json import NotJsonError, read_json
-from harness.schema.base import JsonValue, canonical_json
+from harness.schema.base import JsonValue
 from harness.schema.message import Reply
 
 __all__ = ["Fold", "coalesced", "ends", "read_stream"]
@@ -137,8 +137,7 @@ class Fold:
 
     def reply(self) -> Reply:
         """The reply in it. Raises ProviderError as for a whole answer."""
-        body = self.body
-        return read_answer(body, canonical_json(body).encode("utf-8", "surrogatepass"), self._status)
+        return read_answer(self.body, self._status)
 
     def partial(self) -> Reply | None:
         """What had been said. Counts that came before the end are no evidence: they go on growing."""

@@ -11,7 +11,7 @@ from harness.providers._wire.calls import numbered, seed_of
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.markup import looks_like_call
 from harness.providers._wire.strict_json import NotJsonError, read_json
-from harness.schema.base import JsonValue, canonical_json
+from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
 from harness.schema.tool import ToolCall
 
@@ -89,7 +89,7 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
         raise bad("an output that is no list of objects", status)
     text, reasoning, refusal = texts_of(items)
     wire = [item for item in items if is_call(item)]
-    seed = seed_of(root.get("id"), canonical_json(root).encode("utf-8", "surrogatepass"))
+    seed = seed_of(root.get("id"), root)
     said = _word_of(root)
     is_cut = root.get("status") == "incomplete" or FINISHES.get(said or "", "stop") != "stop"
     calls, oddities = numbered([call_sent(item) for item in wire], seed, truncated=is_cut)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from harness.providers._wire.arguments import Arguments
-from harness.schema.base import JsonValue
+from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
@@ -27,11 +27,14 @@ class CallSent:
     arguments: Arguments
 
 
-def seed_of(given: JsonValue, body: bytes) -> str:
-    """What made ids start with: the same for the same body, another in the next turn. ``given`` is the answer's id."""
+def seed_of(given: JsonValue, said: JsonValue) -> str:
+    """What made ids start with: the same for what says the same, however it is written, another in the next turn.
+
+    ``given`` is the answer's id, ``said`` the whole of it.
+    """
     if isinstance(given, str) and SEED.fullmatch(given):
         return given
-    return f"made-{sha256(body).hexdigest()[:16]}"
+    return f"made-{sha256(canonical_json(said).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def made_id(seed: str, position: int) -> str:
