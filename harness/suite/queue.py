@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from harness.ports import Pacing
 from harness.receipt import ProviderFailure, provider_failure
+from harness.schema.actor import ActorIdentity
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 
-__all__ = ["Entry", "Queue"]
+__all__ = ["Entry", "Queue", "answerer"]
+
+#: Longest wait for a provider that wants to be left alone before an episode is begun all the same, in seconds.
+PATIENCE_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,18 @@ class _Line:
 class Queue:
     """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``.
 
-    ``before`` are results of the same run, in their order, that an earlier process was killed after.
+    ``before`` are results of the same run, in their order, that an earlier process was killed after. ``pacing`` may
+    hold a provider back further, and says when one wants to be left alone.
     """
 
-    def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
-        self._care = care
+    def __init__(
+        self,
+        jobs: Sequence[EpisodeJob],
+        care: Care,
+        before: Sequence[EpisodeResult] = (),
+        pacing: Pacing | None = None,
+    ) -> None:
+        self._care, self._pacing = care, pacing
         self._lines: dict[_Asked | None, _Line] = {}
         self._running: Counter[str] = Counter()
         of_actors: dict[str, _Line] = {}
@@ -75,8 +87,17 @@ class Queue:
     def _can_start(self, asked: _Asked | None, line: _Line) -> bool:
         if not line.waiting or line.left_alone:
             return False
-        most = None if asked is None else self._care.concurrency.get(asked.provider)
-        return asked is None or most is None or self._running[asked.provider] < most
+        if asked is None:
+            return True
+        running, most = self._running[asked.provider], self._care.concurrency.get(asked.provider)
+        within = most is None or running < most
+        return within and (self._pacing is None or running < self._pacing.at_most(asked.provider))
+
+    def pause_s(self, entry: Entry) -> float:
+        """Seconds to wait before an entry is played: for its provider, and the longer the more often it was tried."""
+        asked = _asked(entry.job)
+        closed_s = 0.0 if asked is None or self._pacing is None else self._pacing.closed_s(asked.provider)
+        return max(self._care.pause(entry.retry) if entry.retry else 0.0, min(closed_s, PATIENCE_S))
 
     def ended(self, entry: Entry, result: EpisodeResult | None) -> bool:
         """An entry came back; whether it is tried again, after everything that its provider waits for.
@@ -123,8 +144,10 @@ class Queue:
 
 
 def _asked(job: EpisodeJob) -> _Asked | None:
-    """None for scripts and recordings."""
-    actor, identity = job.actor, job.actor.identity
-    if identity.kind != "live":
-        return None
-    return _Asked(identity.provider or identity.ref, actor.base_url, actor.key_env)
+    provider = answerer(job.actor.identity)
+    return None if provider is None else _Asked(provider, job.actor.base_url, job.actor.key_env)
+
+
+def answerer(identity: ActorIdentity) -> str | None:
+    """The provider that is asked over the network, by name; None for scripts and recordings."""
+    return identity.provider or identity.ref if identity.kind == "live" else None
