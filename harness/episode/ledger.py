@@ -45,7 +45,7 @@ def enter(
     told = {} if reply is None else _told_by(turn, reply)
     world.attempts.append(row.model_copy(update={**told, **_price(world, row, usage)}))
     if world.parts.quota is not None:
-        billed = row.status != "not_sent" and not _was_turned_away(row)
+        billed = row.status != "not_sent" and not _was_turned_away(row, usage)
         world.parts.quota.settle(name, usage, billed=billed)
 
 
@@ -62,12 +62,12 @@ def _cost(world: World, row: AttemptRow, usage: Usage | None) -> Decimal | None:
     """None where it is unknown, and of what was not sent: that is no call."""
     if row.status == "not_sent":
         return None
-    return Decimal(0) if _was_turned_away(row) else meter.cost(usage, world.parts.job.actor.price)
+    return Decimal(0) if _was_turned_away(row, usage) else meter.cost(usage, world.parts.job.actor.price)
 
 
-def _was_turned_away(row: AttemptRow) -> bool:
-    """Whether a provider answered that it did not run the request."""
-    return row.status == "failed" and row.error in meter.UNBILLED
+def _was_turned_away(row: AttemptRow, usage: Usage | None) -> bool:
+    """Whether a provider answered that it did not run the request, and told no usage all the same."""
+    return row.status == "failed" and usage is None and row.error in meter.UNBILLED
 
 
 def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
