@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from harness.cli.remaining import play_remaining
 from harness.cli.resuming import Resumed, keep, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.receipt import RunStore, last_attempts, read_run
+from harness.receipt import RunStore, last_attempts, locked, read_run
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
@@ -34,6 +34,12 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     Raises InputError and StoreError; what was finished until then is in the folder.
     """
     wiring.refuse_ordinary_keys(settings, jobs)
+    # what is there already is read by nobody but the one who may write there: else it could be older than what is there
+    with nullcontext() if order.resume is None else locked(order.resume) as lock:
+        return _play(settings, jobs, order, lock)
+
+
+def _play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, lock: int | None) -> ExitCode:
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
@@ -56,7 +62,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         refuse_too_small([job for _, job in left], order.ceilings, order.resume)
         if before is not None:
             before.tell()
-        with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before, lock=lock) as store:
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
@@ -92,13 +98,14 @@ def _begun(
     *,
     sync: bool,
     before: Resumed | None,
+    lock: int | None,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with, which is under ``lock``."""
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync)
         aside = partial(before.set_aside, settings, guard)
-        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside)
+        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside, lock=lock)
     except RedactionError:
         raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 

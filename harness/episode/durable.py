@@ -66,6 +66,7 @@ class DurableEpisode:
         self._lease = Lease(self._folder, clock, place.token)
         HEART.keep(self._lease)
         try:
+            _expected(place)  # another driver may have been here before the lease was given
             self._file = JournalFile(self._folder / JOURNAL, sync=place.sync)
         except BaseException:
             self._give_back()

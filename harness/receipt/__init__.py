@@ -4,7 +4,7 @@ from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts,
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
 from harness.receipt.late import keep_late
-from harness.receipt.locking import sole
+from harness.receipt.locking import locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run
@@ -31,6 +31,7 @@ __all__ = [
     "keep_output",
     "last_attempts",
     "line",
+    "locked",
     "merge",
     "provider_failure",
     "read_manifest",

@@ -58,10 +58,12 @@ class RunStore:
         sync: bool = True,
         finished: Sequence[tuple[int, EpisodeResult]] | None = None,
         aside: Callable[[], None] | None = None,
+        lock: int | None = None,
     ) -> None:
         """``finished``, with their places in the plan, make it go on with the run that is in the folder.
 
-        ``aside`` is called when the folder is locked and before what else is in it is left out.
+        They were read under ``lock``, the descriptor of the folder that the caller locked and keeps; None: it is locked
+        here. ``aside`` is called when it is locked, and before what else is in it is left out.
         """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
@@ -78,7 +80,7 @@ class RunStore:
         ]  # a name that is too long is told by whoever makes it
         if finished is None:
             _claim(folder)
-        self._folder = sole(folder)
+        self._folder = sole(folder) if lock is None else os.dup(lock)
         try:
             if aside is not None:
                 aside()

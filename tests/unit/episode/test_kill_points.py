@@ -15,8 +15,8 @@ from harness.episode import decide
 from harness.episode.ask import GRACE_S
 from harness.episode.durable import DurablePlace
 from harness.errors import MachineError, StorageError
-from harness.journal import JournalFile
-from harness.ports import TurnContext
+from harness.journal import JournalFile, Lease
+from harness.ports import Clock, TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
@@ -453,6 +453,21 @@ def test_what_must_be_new_leaves_a_journal_that_is_there(driving: Driving, kill:
     assert driving.drive(expects="new").receipt.outcome.name == "rejected/key_conflict"
     assert (driving.folder / "journal.jsonl").read_bytes() == before
     assert driving.drive(expects="begun").ending == SATISFIED
+
+
+def test_what_must_be_new_is_looked_for_once_nobody_else_can_make_it(
+    driving: Driving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AfterAnother(Lease):
+        def __init__(self, folder: Path, clock: Clock, token: str) -> None:
+            if token != "another":
+                other = DurablePlace(folder, "another", sync=False)
+                assert driving.stage.play(actor=driving.provider.actor(), durable=other).ending == SATISFIED
+            super().__init__(folder, clock, token)
+
+    monkeypatch.setattr("harness.episode.durable.Lease", AfterAnother)
+    assert driving.drive(expects="new").receipt.outcome.name == "rejected/key_conflict"
+    assert driving.provider.asked == [1, 2, 3]
 
 
 def test_what_was_cut_off_is_told_as_abandoned_before_the_end(driving: Driving) -> None:
