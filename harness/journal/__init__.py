@@ -4,7 +4,7 @@ from harness.journal.chain import FROM_OUTSIDE, Journal, verify
 from harness.journal.file import JournalFile, intact, journal_damage
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
-from harness.journal.recovery import recovery_class
+from harness.journal.recovery import recovery_class, recovery_flags
 from harness.journal.spool import DiskSpool, MemorySpool, Spool, is_kept_as_named, kept_reply
 from harness.journal.state import EpisodeState, Operation, StepState
 
@@ -26,5 +26,6 @@ __all__ = [
     "journal_damage",
     "kept_reply",
     "recovery_class",
+    "recovery_flags",
     "verify",
 ]

@@ -41,4 +41,5 @@ def _filled(entry: RunLogEntry, late: dict[tuple[str, str, int], Usage]) -> RunL
     )
     if attempts == entry.attempts:
         return entry
-    return entry.model_copy(update={"attempts": attempts, "recovery": (*entry.recovery, _FLAG)})
+    recovery = tuple(dict.fromkeys((*entry.recovery, _FLAG)))
+    return entry.model_copy(update={"attempts": attempts, "recovery": recovery})

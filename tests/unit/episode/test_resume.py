@@ -113,6 +113,7 @@ def test_killed_at_any_write_it_ends_with_the_same_receipt(
         place = (number, writes_of[number - 1])
         assert resumed.receipt == receipt, place
         flags = resumed.result.log.recovery
+        assert set(driving.drive().result.log.recovery) == set(flags), place
         assert len(driving.provider.asked) - len(FOUR_TURNS) <= ("duplicate_risk" in flags), place
         if "duplicate_risk" not in flags:
             assert told(driving) == told(undisturbed), place
