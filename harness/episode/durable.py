@@ -79,9 +79,9 @@ class DurableEpisode:
 
     def _read(self, place: DurablePlace, clock: Clock) -> None:
         stored = self._file.records
-        if not any(isinstance(record.payload, FixtureBound) for record in stored):
-            self._file.start_anew()  # nothing was done yet that outlived its driver
-            stored = ()
+        self._begins_anew = not any(isinstance(record.payload, FixtureBound) for record in stored)
+        if self._begins_anew:
+            stored = ()  # nothing was done yet that outlived its driver
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
         self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
@@ -181,6 +181,9 @@ class DurableEpisode:
 
     def _keep(self, record: Record) -> None:
         with self._lease.held():
+            if self._begins_anew:
+                self._file.start_anew()
+                self._begins_anew = False
             self._file.write(record)
 
     def _state(self, state: Digest) -> Path:

@@ -18,7 +18,7 @@ from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
-from harness.episode.refusing import Played, could_not_write, is_emptied, refused, unwritten
+from harness.episode.refusing import Played, could_not_write, lost_records, refused, unwritten
 from harness.episode.settling import account_late, bill
 from harness.episode.turn import run_turn
 from harness.episode.verdict import scenario_rule
@@ -101,8 +101,8 @@ def run(
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
     durable = DurableEpisode(place, parts.clock)
     stack.callback(durable.close)
-    if is_emptied(parts, durable):
-        problem = "its journal is gone or empty, though a model was asked in it"
+    problem = lost_records(parts, durable)
+    if problem is not None:
         raise OpeningRefusedError("journal_integrity_mismatch", problem)
     return durable
 

@@ -4,8 +4,8 @@ from harness.journal.chain import FROM_OUTSIDE, Journal, verify
 from harness.journal.file import JournalFile, intact, journal_damage
 from harness.journal.fold import apply, fold
 from harness.journal.lease import Lease
-from harness.journal.recovery import recovery_class, recovery_flags
-from harness.journal.spool import DiskSpool, MemorySpool, Spool, is_kept_as_named, kept_reply
+from harness.journal.recovery import asked, recovery_class, recovery_flags
+from harness.journal.spool import DiskSpool, MemorySpool, Spool, is_kept_as_named, kept_attempts, kept_reply
 from harness.journal.state import EpisodeState, Operation, StepState
 
 __all__ = [
@@ -20,10 +20,12 @@ __all__ = [
     "Spool",
     "StepState",
     "apply",
+    "asked",
     "fold",
     "intact",
     "is_kept_as_named",
     "journal_damage",
+    "kept_attempts",
     "kept_reply",
     "recovery_class",
     "recovery_flags",

@@ -8,7 +8,7 @@ from harness.journal.state import EpisodeState
 from harness.schema.record import Decided, LateUsage, OpPlanned, OpReceipt, OpStarted, OpUnknown, Payload, Resumed
 from harness.schema.run import RecoveryClass
 
-__all__ = ["recovery_class", "recovery_flags"]
+__all__ = ["asked", "recovery_class", "recovery_flags"]
 
 #: What it means that an operation has a result though its driver was killed in it: a reply had been kept, a call of a
 #: tool was made again.
@@ -16,6 +16,11 @@ _OF_CUT_OFF: dict[str, dict[str, None]] = {
     "main": {"replayed_operations": None},
     "tool": {"repeated_idempotent": None},
 }
+
+
+def asked(payloads: Iterable[Payload]) -> frozenset[tuple[str, int]]:
+    """Every attempt that was started, by its operation and its number."""
+    return frozenset((one.operation, one.attempt) for one in payloads if isinstance(one, OpStarted))
 
 
 def recovery_class(state: EpisodeState) -> RecoveryClass:

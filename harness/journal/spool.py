@@ -11,7 +11,7 @@ from typing import Protocol
 from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
-__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_reply"]
+__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_attempts", "kept_reply"]
 
 
 class Spool(Protocol):
@@ -70,6 +70,7 @@ class MemorySpool:
 
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 _MARK = b"harness-reply 1 "
+_REPLY = re.compile(r"([a-z0-9-]+)\.([a-z0-9-]+)\.([0-9]{1,6})\.reply")
 
 
 class DiskSpool:
@@ -167,6 +168,15 @@ def kept_reply(folder: Path, operation: str, attempt: int) -> bytes | None:
     except OSError:
         return None
     return _whole_reply(whole)
+
+
+def kept_attempts(folder: Path) -> frozenset[tuple[str, int]]:
+    """Operation and attempt of every answer in a spool's folder, whole or not; none where there is no folder."""
+    try:
+        names = [match for entry in os.scandir(folder) if (match := _REPLY.fullmatch(entry.name))]
+    except OSError:
+        return frozenset()
+    return frozenset((f"{match[1]}/{match[2]}", int(match[3])) for match in names)
 
 
 def is_kept_as_named(name: str, data: bytes) -> bool:

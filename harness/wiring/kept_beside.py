@@ -9,7 +9,7 @@ from harness import recording
 from harness.documents import DocumentError, read_file
 from harness.episode.durable import JOURNAL, SPOOL
 from harness.errors import RecordingError
-from harness.journal import is_kept_as_named, journal_damage
+from harness.journal import asked, intact, is_kept_as_named, journal_damage, kept_attempts
 from harness.receipt import Flaw
 from harness.wiring.waiting import EPISODES
 
@@ -39,6 +39,8 @@ def _unfinished(run: Path) -> Iterator[Flaw]:
     for place in sorted(folder.iterdir()):
         below = f"{EPISODES}/{place.name}"
         problem = journal_damage(place / JOURNAL)
+        if problem is None and not _is_told(place):
+            problem = "was cut: a model was asked more often than it tells"
         if problem is not None:
             yield Flaw(f"{below}/{JOURNAL}", problem)
         for path in sorted((place / SPOOL).glob("[!.]*")):
@@ -47,3 +49,8 @@ def _unfinished(run: Path) -> Iterator[Flaw]:
                     yield Flaw(f"{below}/{SPOOL}/{path.name}", "is not what was kept under that name")
             except DocumentError as error:
                 yield Flaw(f"{below}/{SPOOL}/{path.name}", error.problem)
+
+
+def _is_told(place: Path) -> bool:
+    """Whether the journal of an episode tells of every call that an answer is kept of."""
+    return kept_attempts(place / SPOOL) <= asked(record.payload for record in intact(place / JOURNAL))
