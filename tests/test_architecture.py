@@ -303,7 +303,24 @@ def catch_alls(modules: Modules) -> list[str]:
     return complaints
 
 
-CHECKS: tuple[Check, ...] = (*(layers, cycles, effects, sizes, thin_inits, names, redacted_texts, catch_alls),)
+def short_writes(modules: Modules) -> list[str]:
+    """A full disk takes a part of what it is given and says how much: nobody leaves that unread.
+
+    A signal's handler has nobody to tell it to.
+    """
+    return [
+        f"{module.path}:{node.lineno}: does not look how much was written"
+        for module in modules.values()
+        if module.path != "cli/interrupt.py"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        if ast.unparse(node.value.func) in {"os.write", "os.pwrite", "os.writev", "os.pwritev"}
+    ]
+
+
+CHECKS: tuple[Check, ...] = (
+    *(layers, cycles, effects, sizes, thin_inits, names, redacted_texts, catch_alls, short_writes),
+)
 
 
 @pytest.fixture(scope="module")
@@ -373,6 +390,7 @@ PLANTED = [
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept Exception:\n    pass", "planted.py:3: catches Exception"),
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept (OSError, BaseException):\n    pass", "BaseException)"),
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept:\n    pass", "catches everything"),
+    (short_writes, "gate/planted.py", "import os\nos.pwrite(1, b'a', 0)", "does not look how much was written"),
 ]
 
 

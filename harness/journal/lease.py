@@ -92,10 +92,8 @@ class Lease:
         try:
             beside.unlink(missing_ok=True)
             descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
-            try:
-                os.write(descriptor, text.encode("ascii"))
-            finally:
-                os.close(descriptor)
+            with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
+                file.write(text.encode("ascii"))  # all of it, or an error
             beside.replace(self._folder / _NAME)
         except OSError as error:
             raise StorageError("the lease", error) from error
