@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 from harness.episode.admission import call_s, start
@@ -201,7 +202,7 @@ def _kept(world: World, turn: TurnInHand, attempt: int) -> Reply:
     data = world.spool.reply(turn.operation, attempt)
     if data is None:
         raise OpeningRefusedError("journal_integrity_mismatch", "a reply that it tells of is not kept")
-    return Reply.model_validate_json(data)
+    return Reply.of(json.loads(data))
 
 
 def _filled(world: World, turn: TurnInHand, text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 
 from harness.episode.erring import UNCERTAIN
@@ -95,7 +94,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
     ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
     if kept is not None:
-        hand.observation = Observation.model_validate_json(json.dumps(kept))
+        hand.observation = Observation.model_validate(kept, strict=False)
         world.flag("replayed_operations")
         if hand.observation.ran:
             world.observe_changes(by)
@@ -127,7 +126,7 @@ def _as_decided(
             return CallStop("error_terminal", "error: the tool failed", ending)
         case "replay_success":
             kept = world.kept_result(decided.spool)
-            hand.observation = Observation.model_validate_json(json.dumps(kept))
+            hand.observation = Observation.model_validate(kept, strict=False)
             world.flag("replayed_operations")
             return hand.observation
         case _:

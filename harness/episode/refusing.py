@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
@@ -142,7 +143,7 @@ def _of_turn(parts: EpisodeParts, place: DurablePlace, turn: int, *, most: int =
     for attempt in range(1, most + 1):
         data = kept_reply(place.folder / SPOOL, operation, attempt)
         if data is not None:
-            usage = Reply.model_validate_json(data).usage
+            usage = Reply.of(json.loads(data)).usage
             row = UsageRow(row=row_of(operation, attempt), purpose="main", status="completed", usage=usage)
             yield told_again(row, price)
             continue

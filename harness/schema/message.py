@@ -144,6 +144,11 @@ class Reply(Frozen):
     model: str | None = None
     fingerprint: str | None = None
 
+    @classmethod
+    def of(cls, told: JsonValue) -> Reply:
+        """The reply that a JSON value tells of; a lone surrogate, which has no UTF-8 form, may be in it."""
+        return cls.model_validate(told, strict=False)
+
     def truncated(self) -> Reply:
         """Half of it, ended by the token limit: half the text, and half the arguments of the last call."""
         text = None if self.text is None else self.text[: len(self.text) // 2]

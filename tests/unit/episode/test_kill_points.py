@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
-from toy import ReplyActor, Stage, answer, called, said
+from toy import ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode import decide
 from harness.episode.ask import GRACE_S
@@ -175,6 +175,27 @@ def test_half_a_reply_on_disk_is_not_adopted(damage: Callable[[bytes], bytes], d
     played = driving.drive(options=EpisodeOptions(cut_off_calls="stop"))
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == (WAITS, "model_call")
     assert driving.provider.asked == [1]
+
+
+def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:
+    odd = called("toy ask plane", id_="1").model_copy(
+        update={"arguments_raw": '{"cmd": "toy ask plane", "x": "\ud800"}'}
+    )
+    driving.provider.replies = (said("Half: \ud83d", odd), *REPLIES[1:])
+    kill("op_receipt", "turn-1/main", after=False)
+    first = driving.drive()
+    assert (driving.provider.asked, first.result.log.attempts[0].usage) == ([1, 2, 3], REPLIES[0].usage)
+
+
+def test_an_answer_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:
+    def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return (
+            answer(workspace, args) if args == ("greet",) else completed(r'{"target": "notes/a.json", "x": "\ud83d"}')
+        )
+
+    kill("turn_committed", says=odd)
+    assert driving.drive(says=odd).ending == SATISFIED
+    assert driving.provider.asked == [1, 2, 3]
 
 
 @case(162)
