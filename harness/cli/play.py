@@ -66,6 +66,7 @@ def _play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, l
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
+                    before.forget_finished()
                 if before is None and order.asked is not None:
                     keep(store, order.asked)
                 earlier = () if before is None else before.left.before

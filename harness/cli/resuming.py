@@ -65,6 +65,12 @@ class Resumed:
             if path is not None and result.receipt.actor.kind == "live":
                 _move(path, self.folder / ASIDE / result.receipt.scenario)
 
+    def forget_finished(self) -> None:
+        """Remove what a kill left of finished episodes; after ``keep_damaged``. Raises StoreError."""
+        from harness.wiring.finished import forget_finished  # noqa: PLC0415  (it takes the loop, as below)
+
+        forget_finished(self.folder, (*(result for _, result in self.left.finished), *self.left.superseded))
+
     def keep_damaged(self) -> None:
         """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
         from harness.wiring.damaged import keep_damaged  # noqa: PLC0415  (it takes the loop, which no help waits for)

@@ -26,11 +26,11 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["JOURNAL", "SPOOL", "DurableEpisode", "DurablePlace"]
+__all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlace"]
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
-_STATES, _PLACE = "states", "place.json"
+STATES, PLACE = "states", "place.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ class DurableEpisode:
         if self._suspended_at is not None:
             said["suspended_at"] = self._suspended_at.isoformat()
         text = json.dumps(said)
-        beside = self._folder / f".{_PLACE}.part"
+        beside = self._folder / f".{PLACE}.part"
         try:
             beside.touch(mode=0o600)
             beside.write_text(text, "utf-8")
-            beside.replace(self._folder / _PLACE)
-            (self._folder / _STATES).mkdir(mode=0o700, exist_ok=True)
+            beside.replace(self._folder / PLACE)
+            (self._folder / STATES).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StorageError("the place of the workspace", error) from error
 
@@ -167,8 +167,8 @@ class DurableEpisode:
         """The episode is over: texts and states go, the receipt stays."""
         self.spool.purge(keep=receipt)
         with suppress(OSError):  # what cannot be removed goes with the folder, or with a purge
-            remove_tree(self._folder / _STATES)
-            (self._folder / _PLACE).unlink(missing_ok=True)
+            remove_tree(self._folder / STATES)
+            (self._folder / PLACE).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Give the folder back; idempotent."""
@@ -187,11 +187,11 @@ class DurableEpisode:
             self._file.write(record)
 
     def _state(self, state: Digest) -> Path:
-        return self._folder / _STATES / f"{state.removeprefix('sha256:')}.tar"
+        return self._folder / STATES / f"{state.removeprefix('sha256:')}.tar"
 
     def _place(self, clock: Clock) -> tuple[str | None, datetime]:
         try:
-            said = json.loads((self._folder / _PLACE).read_bytes())
+            said = json.loads((self._folder / PLACE).read_bytes())
             since = said.get("suspended_at")
             self._suspended_at = None if since is None else datetime.fromisoformat(since)
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])

@@ -7,7 +7,7 @@ from harness.receipt.late import keep_late
 from harness.receipt.locking import locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
-from harness.receipt.reading import read_manifest, read_run
+from harness.receipt.reading import read_manifest, read_run, results
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile
 from harness.receipt.store import RunStore, write_report
@@ -37,6 +37,7 @@ __all__ = [
     "read_manifest",
     "read_run",
     "remainder",
+    "results",
     "set_aside",
     "sole",
     "verify_run",

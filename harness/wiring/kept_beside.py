@@ -7,10 +7,11 @@ from pathlib import Path
 
 from harness import recording
 from harness.documents import DocumentError, read_file
-from harness.episode.durable import JOURNAL, SPOOL
-from harness.errors import RecordingError
+from harness.episode.durable import JOURNAL, PLACE, SPOOL, STATES
+from harness.errors import RecordingError, StoreError
 from harness.journal import asked, intact, is_kept_as_named, journal_damage, kept_attempts
-from harness.receipt import Flaw
+from harness.receipt import Flaw, results
+from harness.wiring.finished import left_of_finished
 from harness.wiring.waiting import EPISODES
 
 __all__ = ["flaws_beside"]
@@ -36,7 +37,10 @@ def _unfinished(run: Path) -> Iterator[Flaw]:
         if folder.is_symlink() or folder.exists():
             yield Flaw(EPISODES, "is no folder")
         return
+    finished = _finished(run)
     for place in sorted(folder.iterdir()):
+        if place.name in finished or not _is_begun(place):
+            continue
         below = f"{EPISODES}/{place.name}"
         problem = journal_damage(place / JOURNAL)
         if problem is None and not _is_told(place):
@@ -49,6 +53,19 @@ def _unfinished(run: Path) -> Iterator[Flaw]:
                     yield Flaw(f"{below}/{SPOOL}/{path.name}", "is not what was kept under that name")
             except DocumentError as error:
                 yield Flaw(f"{below}/{SPOOL}/{path.name}", error.problem)
+
+
+def _finished(run: Path) -> frozenset[str]:
+    """Episodes that are over: what a kill left of them is no evidence, and goes when the run is gone on with."""
+    try:
+        return frozenset(left_of_finished(run, results(run)))
+    except StoreError:
+        return frozenset()  # what is wrong with the results is told of them
+
+
+def _is_begun(place: Path) -> bool:
+    """Whether anything was kept in the folder: its driver may have been killed as soon as it had it."""
+    return any((place / name).exists() or (place / name).is_symlink() for name in (JOURNAL, SPOOL, STATES, PLACE))
 
 
 def _is_told(place: Path) -> bool:
