@@ -11,6 +11,7 @@ from harness.errors import HarnessError, IndexDamagedError, StoreError
 from harness.history import HistoryIndex
 from harness.receipt import read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry
 from harness.workspace import remove_tree
@@ -99,9 +100,11 @@ def _tokens(log: RunLogEntry) -> int | None:
     for row in log.attempts:
         if row.status == "not_sent":
             continue
-        if row.usage is None or row.usage.input_tokens is None or row.usage.output_tokens is None:
+        usage = row.usage
+        into, out = (None, None) if usage is None else (usage.input_tokens, usage.output_tokens)
+        if known_count(into) is None or known_count(out) is None:
             return None
-        total += row.usage.input_tokens + row.usage.output_tokens
+        total += (into or 0) + (out or 0)
     return total
 
 

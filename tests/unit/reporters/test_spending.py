@@ -33,6 +33,10 @@ def test_a_cost_that_is_known_is_told_to_the_millionth(view: RunView) -> None:
     assert cost_line(paid(view, Decimal(0), not_sent=1)) == "cost: $0.000000 (1 model call)"
 
 
+def test_a_cost_of_very_many_digits_is_told_with_all_of_them(view: RunView) -> None:
+    assert cost_line(paid(view, Decimal(10) ** 40)) == f"cost: ${10**34}.000000 (1 model call)"
+
+
 def test_a_cost_that_is_known_in_part_is_a_lower_bound(view: RunView) -> None:
     told = paid(view, Decimal("2219.2"), Decimal("2219.2"), None, None)
     assert cost_line(told) == "cost: >= $0.004438 (2 of 4 model calls of unknown cost)"
