@@ -17,7 +17,7 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.resuming import Resumed, keep, resumed
+from harness.cli.resuming import Asked, Resumed, kept, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, last_attempts, locked, read_run
@@ -62,13 +62,11 @@ def _play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, l
         refuse_too_small([job for _, job in left], order.ceilings, order.resume)
         if before is not None:
             before.tell()
-        with _begun(settings, folder, manifest, guard, sync=sync, before=before, lock=lock) as store:
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before, lock=lock, asked=order.asked) as store:
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
                     before.forget_finished()
-                if before is None and order.asked is not None:
-                    keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
             view = read_run(folder)
@@ -100,11 +98,12 @@ def _begun(
     sync: bool,
     before: Resumed | None,
     lock: int | None,
+    asked: Asked | None,
 ) -> RunStore:
     """The folder of a new run, or of one that is gone on with, which is under ``lock``."""
     try:
         if before is None:
-            return RunStore(folder, manifest, guard, sync=sync)
+            return RunStore(folder, manifest, guard, sync=sync, private=kept(asked))
         aside = partial(before.set_aside, settings, guard)
         return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside, lock=lock)
     except RedactionError:

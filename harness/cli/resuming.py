@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,13 @@ from harness import wiring
 from harness.cli.output import note
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError, UsageError
-from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
+from harness.receipt import Remainder, read_manifest, remainder, set_aside, was_killed_at_once
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeJob, Manifest
 
-__all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
+__all__ = ["Asked", "Resumed", "asked_of", "kept", "resumed"]
 
 ASKED = "asked.json"
 #: Recordings of what was set aside.
@@ -81,9 +82,9 @@ class Resumed:
                 note(f"harness: a journal that could not be gone on with is kept as {kept}")
 
 
-def keep(store: RunStore, asked: Asked) -> None:
-    """Put what was asked for beside the run. Raises StoreError or RedactionError."""
-    store.keep_private(ASKED, (asked.model_dump_json(indent=2) + "\n").encode("utf-8"))
+def kept(asked: Asked | None) -> dict[str, bytes]:
+    """The file beside a run that tells what was asked for; none where nothing was."""
+    return {} if asked is None else {ASKED: (asked.model_dump_json(indent=2) + "\n").encode("utf-8")}
 
 
 def asked_of(folder: Path, given: Asked | None) -> Asked:
@@ -95,6 +96,11 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise UsageError(
             "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
             "for what is not in it"
+        )
+    if was_killed_at_once(folder, (ASKED,)):
+        raise StoreError(
+            f"{folder}: its run was killed before it began, so nothing was played; begin it again: harness run ... "
+            f"--out {shlex.quote(str(folder))}"
         )
     manifest = read_manifest(folder)
     if manifest.merged:

@@ -3,6 +3,7 @@
 from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.claiming import was_killed_at_once
 from harness.receipt.late import keep_late
 from harness.receipt.locking import locked, sole
 from harness.receipt.merging import Merged, merge
@@ -41,5 +42,6 @@ __all__ = [
     "set_aside",
     "sole",
     "verify_run",
+    "was_killed_at_once",
     "write_report",
 ]

@@ -82,3 +82,19 @@ def test_while_somebody_drives_a_run_nobody_reads_what_is_left_of_it(
     assert (code, err.count("\n"), world.jobs) == (4, 1, [])
     assert f"out: another run is writing here (process {os.getpid()}); wait for its end" in err
     assert {path: path.read_bytes() for path in interrupted.iterdir() if path.is_file()} == before
+
+
+def test_a_run_that_was_killed_before_it_began_is_begun_again(harness: Harness, world: World) -> None:
+    left = Path("out")
+    left.mkdir()
+    for name in ("episodes.part.jsonl", ".manifest.json.part", "asked.json"):
+        (left / name).touch()
+    code, _, err = harness("run", "--resume", "out")
+    assert (code, world.jobs) == (4, [])
+    assert err == (
+        "harness: out: its run was killed before it began, so nothing was played; begin it again: harness run ... "
+        "--out out\n"
+    )
+    assert harness("run", "--out", "out")[0] == 0
+    assert harness("run", "--resume", "out")[0] == 0
+    assert not (left / ".manifest.json.part").exists()
