@@ -17,6 +17,7 @@ from pathlib import Path
 from tarfile import TarError
 from typing import Literal
 
+from harness.documents import DocumentError, read_file
 from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
@@ -31,6 +32,8 @@ __all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlac
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
 STATES, PLACE = "states", "place.json"
+#: What tells of the place is no larger, in bytes.
+_MOST_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,8 @@ class DurableEpisode:
         text = json.dumps(said)
         beside = self._folder / f".{PLACE}.part"
         try:
-            beside.touch(mode=0o600)
+            beside.unlink(missing_ok=True)
+            beside.touch(mode=0o600, exist_ok=False)
             beside.write_text(text, "utf-8")
             beside.replace(self._folder / PLACE)
             (self._folder / STATES).mkdir(mode=0o700, exist_ok=True)
@@ -160,7 +164,7 @@ class DurableEpisode:
         """Make the workspace what it was in a kept state. Raises OpeningRefusedError where it is not kept."""
         try:
             restore(root, self._state(state), apart=self._apart)
-        except (OSError, TarError) as error:
+        except (OSError, TarError, DocumentError) as error:
             raise OpeningRefusedError("fixture_mismatch", "a state of the workspace is not kept") from error
 
     def finish(self, receipt: Digest) -> None:
@@ -191,13 +195,15 @@ class DurableEpisode:
 
     def _place(self, clock: Clock) -> tuple[str | None, datetime]:
         try:
-            said = json.loads((self._folder / PLACE).read_bytes())
+            said = json.loads(read_file(self._folder / PLACE, most=_MOST_BYTES))
             since = said.get("suspended_at")
             self._suspended_at = None if since is None else datetime.fromisoformat(since)
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
-        except FileNotFoundError:
-            return None, clock.now()  # it was finished
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except DocumentError as error:
+            if error.missing:
+                return None, clock.now()  # it was finished
+            raise OpeningRefusedError("fixture_mismatch", f"the place of its workspace {error.problem}") from error
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
 
 

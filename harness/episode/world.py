@@ -219,7 +219,7 @@ class World:
         """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""
         root, _, rest = path.partition("/")
         folder = self.workspace.roots.get(root)
-        if folder is None:
+        if folder is None or not (folder / rest).is_file():  # a pipe would be waited for
             return None
         try:
             return (folder / rest).read_text(encoding="utf-8")

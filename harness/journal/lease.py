@@ -10,11 +10,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.documents import DocumentError, read_file
 from harness.errors import OpeningRefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ LEASE_S = 300.0
 BEAT_S = 60.0
 
 _NAME, _LOCK = "lease.json", "lease.lock"
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+#: No lease is larger, in bytes.
+_MOST_BYTES = 65_536
 
 
 class Lease:
@@ -104,9 +108,13 @@ class Lease:
         if path.is_symlink():
             raise OpeningRefusedError("setup_rejected", "the lease is a link")
         try:
-            said = json.loads(path.read_bytes())
+            said = json.loads(read_file(path, most=_MOST_BYTES))
             token, until = str(said["token"]), datetime.fromisoformat(said["until"])
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except DocumentError as error:
+            if error.missing:
+                return None
+            raise OpeningRefusedError("setup_rejected", f"the lease {error.problem}") from error
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
         return (token, until) if token.isalnum() and until.tzinfo is not None else None
 
@@ -139,6 +147,10 @@ class Lease:
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, _FLAGS, 0o600)
+        descriptor = os.open(path, _FLAGS, 0o600)
     except OSError as error:
         raise OpeningRefusedError("setup_rejected", f"the lease cannot be taken: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OpeningRefusedError("setup_rejected", "the lease cannot be taken: it is no regular file")
+    return descriptor

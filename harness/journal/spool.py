@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from harness.documents import DocumentError, read_file
 from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
@@ -69,6 +70,8 @@ class MemorySpool:
 
 
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+#: No text of an episode is larger, in bytes.
+_MOST_BYTES = 1 << 30
 _MARK = b"harness-reply 1 "
 _REPLY = re.compile(r"([a-z0-9-]+)\.([a-z0-9-]+)\.([0-9]{1,6})\.reply")
 
@@ -101,8 +104,8 @@ class DiskSpool:
     def get(self, name: Digest) -> bytes:
         """The bytes of a digest. Raises KeyError where they are not there, or are not what was put."""
         try:
-            data = self._path(name).read_bytes()
-        except OSError as error:
+            data = read_file(self._path(name), most=_MOST_BYTES)
+        except DocumentError as error:
             raise KeyError(name) from error
         if digest_bytes(data) != name:
             raise KeyError(name)
@@ -145,7 +148,8 @@ class DiskSpool:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             beside = path.with_name(f".{path.name}.part")
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            beside.unlink(missing_ok=True)
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 rest = memoryview(data)
                 while rest:
@@ -164,8 +168,8 @@ class DiskSpool:
 def kept_reply(folder: Path, operation: str, attempt: int) -> bytes | None:
     """The whole answer to an attempt in a spool's folder, whether that is there or not; None where there is none."""
     try:
-        whole = _reply_path(folder, operation, attempt).read_bytes()
-    except OSError:
+        whole = read_file(_reply_path(folder, operation, attempt), most=_MOST_BYTES)
+    except DocumentError:
         return None
     return _whole_reply(whole)
 

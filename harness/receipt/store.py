@@ -109,7 +109,7 @@ class RunStore:
     def _go_on(self, finished: Sequence[tuple[int, EpisodeResult]]) -> int:
         """A part file of what is finished takes the place of whatever the earlier writer left."""
         beside = self.folder / f".{PART}.part"
-        self._part = _open(beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+        self._part = _beside(beside, os.O_RDWR | os.O_APPEND)
         for position, result in finished:
             self.add(position, result)
         try:
@@ -257,7 +257,7 @@ def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> 
 def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool, mode: int = 0o644) -> None:
     """Write a file beside and rename it over the old one, so that no reader sees a half."""
     beside = path.with_name(f".{path.name}.part")
-    descriptor = _open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    descriptor = _beside(beside, os.O_WRONLY, mode)
     try:
         try:
             for chunk in chunks:
@@ -275,6 +275,15 @@ def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool, mode: int = 0o6
         if isinstance(error, OSError):
             raise _cannot_write(path, error) from error
         raise
+
+
+def _beside(path: Path, flags: int, mode: int = 0o644) -> int:
+    """A file that is to take the place of another; what a killed writer, or somebody else, left there goes."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    return _open(path, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
 
 
 def _open(path: Path, flags: int, mode: int = 0o644) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.documents import DocumentError, decoded, read_file
 from harness.errors import HarnessError, IndexDamagedError, StoreError
 from harness.history import HistoryIndex
 from harness.receipt import read_run, sole
@@ -146,9 +147,9 @@ def pinned(reports: Path) -> frozenset[str]:
     """What ``keep.txt`` names; nothing where it is not there. Raises StoreError."""
     path = reports / KEEP
     try:
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: cannot be read") from error
+        lines = decoded(read_file(path)).splitlines() if path.exists() else []
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
     return frozenset(name for line in lines if (name := line.partition("#")[0].strip()))
 
 
