@@ -13,7 +13,16 @@ from harness.episode.ledger import paid_before, row_of, told_again
 from harness.episode.parts import EpisodeParts
 from harness.episode.world import World
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import EpisodeState, Journal, asked, fold, intact, kept_attempts, kept_reply
+from harness.journal import (
+    EpisodeState,
+    Journal,
+    asked,
+    fold,
+    intact,
+    journal_damage,
+    kept_attempts,
+    kept_reply,
+)
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
@@ -61,9 +70,10 @@ def refused(
         return played
     lasting = error.reason in _LASTING or (durable is None and error.reason not in _PASSING)
     played = replace(played, resumable=True, recovery="reconciliation_required" if lasting else "resume_eligible")
-    if error.reason in _DAMAGE:
-        return replace(played, ledger=_known(parts, parts.durable, played.ledger), at_least=True)
-    return played
+    if not lasting:
+        return played
+    is_bound = error.reason in _DAMAGE or journal_damage(parts.durable.folder / JOURNAL) is not None
+    return replace(played, ledger=_known(parts, parts.durable, played.ledger), at_least=is_bound)
 
 
 def could_not_write(

@@ -50,10 +50,10 @@ def cost_line(view: RunView) -> str | None:
     cost = cost_of(view)
     if cost is None:
         return None
-    calls = counted(cost.calls, "model call")
-    if cost.damaged:
-        calls = f">= {calls}: {counted(cost.damaged, 'journal')} damaged"
-    more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
+    calls = f"{'>= ' if cost.damaged else ''}{counted(cost.calls, 'model call')}"
+    damaged = f": {counted(cost.damaged, 'journal')} damaged" if cost.damaged else ""
+    beyond = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
+    more = damaged + beyond
     if cost.usd is None:
         return f"cost: unknown ({calls}{more})"
     if not cost.unknown:

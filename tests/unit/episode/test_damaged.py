@@ -199,6 +199,28 @@ def test_a_call_that_the_journal_does_not_know_of_is_not_made(stage: Stage, tmp_
     assert (drive(driving, turn_1=settled).receipt.verdict, driving.provider.asked) == ("pass", [1, 2, 3])
 
 
+@pytest.mark.parametrize("left", ["place.json", "spool", "journal.jsonl"])
+def test_what_was_paid_is_told_whatever_keeps_the_episode_from_being_gone_on_with(killed: Driving, left: str) -> None:
+    """The journal tells of the second call, and the run's account what the reply that is gone cost."""
+    path = killed.folder / left
+    if left == "spool":
+        for reply in path.iterdir():
+            reply.unlink()
+    elif left == "place.json":
+        path.write_bytes(b"[")
+        (killed.folder / "spool" / "turn-2.main.1.reply").unlink()
+    else:
+        path.unlink()
+        path.mkdir()
+    settled = [Entry(attempt=name, event="settled", micro_usd=Decimal(cost)) for name, cost in (("a", 17), ("b", 18))]
+    played = drive(killed, turn_1=settled[0], turn_2=settled[1])
+    log = played.result.log
+    assert (played.receipt.verdict, log.recovery_class) == ("not_judged", "reconciliation_required")
+    assert [row.operation for row in log.attempts] == ["turn-1/main", "turn-2/main"]
+    assert all(row.cost_micro_usd for row in log.attempts)
+    assert (log.at_least, killed.provider.asked) == (left != "place.json", [1, 2])
+
+
 def test_a_journal_that_was_put_right_is_gone_on_with(killed: Driving) -> None:
     path = killed.folder / "journal.jsonl"
     whole = path.read_bytes()
