@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from harness import wiring
 from harness.cli.output import note
-from harness.documents import DocumentError, read_file
+from harness.documents import DocumentError, make_folder, read_file
 from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, read_manifest, remainder, set_aside, was_killed_at_once
 from harness.redaction import SecretGuard
@@ -147,7 +147,7 @@ def _whole(folder: Path) -> None:
 def _move(path: Path, into: Path) -> None:
     """A recording gives up its place to the one that is made now; earlier ones that did so stay."""
     try:
-        into.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(into, 0o700)
         number = next(number for number in itertools.count(1) if not (into / f"{number}-{path.name}").exists())
         path.rename(into / f"{number}-{path.name}")
     except OSError as error:

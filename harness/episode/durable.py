@@ -17,7 +17,7 @@ from pathlib import Path
 from tarfile import TarError
 from typing import Literal
 
-from harness.documents import DocumentError, read_file
+from harness.documents import DocumentError, make_folder, read_file
 from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
@@ -63,7 +63,7 @@ class DurableEpisode:
         self._apart: tuple[str, ...] = ()
         _expected(place)
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._folder, 0o700)
         except OSError as error:
             raise OpeningRefusedError("setup_rejected", f"the episode's folder: {error.strerror}") from error
         self._lease = Lease(self._folder, clock, place.token)

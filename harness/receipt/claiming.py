@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 
+from harness.documents import make_folder
 from harness.errors import StoreError
 
 __all__ = ["MANIFEST", "PART", "claim", "clear", "was_killed_at_once"]
@@ -23,9 +23,7 @@ def claim(folder: Path, private: Collection[str] = ()) -> None:
     ``private`` are the files that stand there before the manifest does: until then nothing was played.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o755)
+        make_folder(folder)
         names = {entry.name for entry in os.scandir(folder)}
     except OSError as error:
         raise _cannot_write(folder, error) from error

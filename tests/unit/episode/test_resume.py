@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,17 @@ def test_an_undisturbed_episode_leaves_its_receipt_and_no_text(driving: Driving)
     left = [path for path in driving.folder.rglob("*") if path.is_file()]
     assert [path for path in left if b"Reading." in path.read_bytes() or b'"a": 1' in path.read_bytes()] == []
     assert driving.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_nobody_else_may_look_at_it_or_beside_it_whatever_the_umask(stage: Stage, tmp_path: Path) -> None:
+    driving = Driving(stage, tmp_path / "run" / "episodes" / "one")
+    before = os.umask(0)
+    try:
+        driving.drive()
+    finally:
+        os.umask(before)
+    made = [tmp_path / "run", *(tmp_path / "run").rglob("*")]
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
 
 
 @case(4, 5)

@@ -300,13 +300,13 @@ def test_nothing_is_writable_by_others_even_without_a_umask(
 ) -> None:
     before = os.umask(0)
     try:
-        with store(tmp_path / "run", manifest) as run:
+        with store(tmp_path / "reports" / "run", manifest) as run:
             run.add(0, make_result(0))
             run.finish(END)
             run.write_report("junit.xml", "<testsuites/>")
     finally:
         os.umask(before)
-    for path in ((tmp_path / "run"), *(tmp_path / "run").iterdir()):
+    for path in (tmp_path / "reports").rglob("*"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o022
 
 
