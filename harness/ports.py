@@ -183,7 +183,8 @@ class TurnContext:
 
     ``turn`` counts from 1. ``deadline_s`` bounds the call, in seconds. ``cancelled`` may be asked from any thread.
     ``substitute`` replaces the scenario's placeholders in a text; raises ScriptExhaustedError where one that is
-    declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt.
+    declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt. ``tries`` counts the attempts at
+    this turn that were begun, this one included, whatever became of them.
     """
 
     turn: int
@@ -191,6 +192,7 @@ class TurnContext:
     cancelled: Callable[[], bool]
     substitute: Callable[[str], str]
     visit: Visit
+    tries: int = 1
 
 
 class Actor(Protocol):

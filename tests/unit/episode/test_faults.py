@@ -96,6 +96,13 @@ def test_a_fault_hits_once_whoever_goes_on_with_the_episode(
         assert driving.provider.asked == [1, 2, 3]
 
 
+def test_an_episode_that_a_fault_cancelled_is_played_on_by_who_goes_on_with_it(stage: Stage, tmp_path: Path) -> None:
+    change, driving = with_fault("cancel", 2), Driving(stage, tmp_path / "episode")
+    assert driving.drive(change=change).receipt.outcome.name == "cancelled/cancellation_requested"
+    assert driving.drive(change=change).ending == SATISFIED
+    assert driving.provider.asked in ([1, 2, 2, 3], [1, 2, 3])
+
+
 @pytest.mark.parametrize(("strict", "verdict"), [("observe", "pass"), ("fail", "not_judged")])
 def test_answers_of_a_script_that_nobody_asked_for(stage: Stage, strict: str, verdict: str) -> None:
     script = ("toy ask plane", "cat {named}", "date")
