@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,10 @@ from driving import REPLIES, Driving, Killed, kill_when
 from numbered import case
 from toy import Played, ReplyActor, Stage
 
+from harness.errors import ProviderError
+from harness.ports import TurnContext
 from harness.schema.base import JsonValue
+from harness.schema.message import ModelRequest, Reply
 
 SATISFIED = ("completed/scenario_satisfied", "pass", None)
 
@@ -97,10 +101,20 @@ def test_a_fault_hits_once_whoever_goes_on_with_the_episode(
 
 
 def test_an_episode_that_a_fault_cancelled_is_played_on_by_who_goes_on_with_it(stage: Stage, tmp_path: Path) -> None:
-    change, driving = with_fault("cancel", 2), Driving(stage, tmp_path / "episode")
-    assert driving.drive(change=change).receipt.outcome.name == "cancelled/cancellation_requested"
+    change, driving, go = with_fault("cancel", 2), Driving(stage, tmp_path / "episode"), threading.Event()
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        driving.provider.asked.append(context.turn)
+        if context.turn == 2:
+            go.wait()
+            raise ProviderError("connection_lost", "it was given up")
+        return REPLIES[context.turn - 1]
+
+    first = driving.drive(actor=ReplyActor([reply] * 2), change=change)
+    go.set()
+    assert first.receipt.outcome.name == "cancelled/cancellation_requested"
     assert driving.drive(change=change).ending == SATISFIED
-    assert driving.provider.asked in ([1, 2, 2, 3], [1, 2, 3])
+    assert driving.provider.asked == [1, 2, 2, 3]
 
 
 @pytest.mark.parametrize(("strict", "verdict"), [("observe", "pass"), ("fail", "not_judged")])
