@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
+from harness.episode.encoding import kept_json
 from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
 from harness.episode.ledger import answered, enter, priced, row_of
@@ -29,8 +29,7 @@ _Status = Literal["unknown", "failed", "not_sent"]
 @remembered(16)
 def reply_bytes(reply: Reply) -> bytes:
     """A reply as the spool keeps it."""
-    # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form
-    return json.dumps(reply.model_dump(), sort_keys=True).encode("ascii")
+    return kept_json(reply.model_dump(mode="json"))
 
 
 def settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:

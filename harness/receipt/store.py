@@ -228,7 +228,7 @@ class RunStore:
                 os.fsync(self._part)
             self._size = end
         except OSError as error:
-            kept = len(self._kept)
+            kept = len({position for position, _ in self._kept.keys() - self._waiting})
             raise _cannot_write(
                 self.folder / PART,
                 error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +18,11 @@ from harness.episode.durable import DurablePlace
 from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile, Lease
 from harness.ports import Clock, TurnContext
-from harness.schema.base import JsonValue
+from harness.schema.base import Digest, JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
 from harness.schema.record import CallResulted, Closed, InputDelivered, OpReceipt, OpStarted, OpUnknown, Record
+from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.run import EpisodeOptions
 from harness.workspace import Workspace
 
@@ -185,6 +187,49 @@ def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: 
     kill("op_receipt", "turn-1/main", after=False)
     first = driving.drive()
     assert (driving.provider.asked, first.result.log.attempts[0].usage) == ([1, 2, 3], REPLIES[0].usage)
+
+
+def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Kill) -> None:
+    """What is sent back, run and recorded after a kill is byte by byte what it would have been."""
+    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b": 3}}]}
+    said_so = tuple(reply.model_copy(update={"opaque": opaque}) for reply in REPLIES)
+    driving.provider.replies = said_so
+    asked: list[ModelRequest] = []
+
+    def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return (
+            answer(workspace, args) if args == ("greet",) else completed('{"target": "notes/a.json", "b": 1, "a": 2}')
+        )
+
+    def reply(request: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(request)
+        return said_so[context.turn - 1]
+
+    kill("turn_committed", says=odd)
+    seen = Looking()
+    place = DurablePlace(driving.folder, "again", sync=False)
+    driving.stage.play(actor=ReplyActor([reply] * 2), says=odd, durable=place, witness=seen)
+    assert json.dumps(seen.answers[0]) == '{"target": "notes/a.json", "b": 1, "a": 2}'
+    sent = next(message for message in asked[0].messages if message.role == "assistant")
+    assert json.dumps(sent.opaque) == json.dumps(opaque)
+
+
+class Looking:
+    """A witness of what the control plane answered."""
+
+    def __init__(self) -> None:
+        self.answers: list[JsonValue] = []
+
+    def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
+        del prompt, tools
+        return ()
+
+    def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
+        self.answers.append(answer.answer)
+        return ()
+
+    def closed(self) -> tuple[Drift, ...]:
+        return ()
 
 
 def test_an_answer_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:

@@ -281,6 +281,18 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(tmp_path: Path, manifest: 
         store(tmp_path / "run", manifest)
 
 
+def test_of_a_full_disk_only_what_is_finished_is_told_as_finished(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult
+) -> None:
+    with store(tmp_path, manifest) as run:
+        run.add(0, make_result(0))
+        waits = make_result(1)
+        run.add(1, waits.model_copy(update={"log": waits.log.model_copy(update={"resumable": True})}))
+        size = (tmp_path / "episodes.part.jsonl").stat().st_size
+        with full_disk(size + 100), pytest.raises(StoreError, match=r"1 episode finished before is kept"):
+            run.add(1, waits)
+
+
 @pytest.mark.parametrize("below", ["file", "file/deeper"])
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path, manifest: Manifest, below: str) -> None:
     (tmp_path / "file").write_text("")
