@@ -187,11 +187,11 @@ class IndexDamagedError(StoreError):
 class RecordingError(InputError):
     """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    ``supported`` is the format that is read, where another one is the problem.
+    ``supported`` is the format that is read, where another one is the problem; ``advice`` what to do with a good file.
     """
 
     def __init__(
-        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None, advice: str = ""
     ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
@@ -200,7 +200,9 @@ class RecordingError(InputError):
         which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
         again = f"harness record {which} --actor ACTOR --replace --yes-spend"
         super().__init__(
-            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+            f"{place}: {problem}; {advice}"
+            if advice
+            else f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
         )
 
 
@@ -233,7 +235,7 @@ class ProviderError(EpisodeError):
     delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left, ``delivered``
     True where a part of a reply had arrived: then it was made, and is paid for, whether it is of use or not.
     ``partial`` is what had been said and counted by then, None where that is nothing: evidence, never an answer.
-    ``message`` is ours: no provider text, header or key enters it.
+    ``message`` (``told`` is it without the category) is ours: no provider text, header or key enters it.
     """
 
     def __init__(
@@ -253,7 +255,7 @@ class ProviderError(EpisodeError):
         self.partial = partial
         self.sent, self.delivered = sent, delivered
         self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
-        self.retry_after_s = retry_after_s
+        self.retry_after_s, self.told = retry_after_s, message
         super().__init__(f"{category}: {message}")
 
 

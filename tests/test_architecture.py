@@ -61,6 +61,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "uuid": ("clock.py",),
     "secrets": ("clock.py",),
     "random": (),
+    "yaml": ("documents/yaml_values.py",),
     "sqlite3": ("history/", "controlplanes/registry/"),
     **{f"os.{name}": _ENVIRONMENT for name in ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")},
 }

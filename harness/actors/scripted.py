@@ -18,6 +18,7 @@ __all__ = ["ScriptedActor", "build"]
 
 _FORMS: Final = ("command", "content", "calls", "raw_message", "raw_response", "raises")
 _HEADERS: Final = {"content-type": "application/json"}
+_EVENTS: Final = {"content-type": "text/event-stream"}
 
 
 def build(spec: ActorSpec, provider: Provider) -> ScriptedActor:
@@ -94,8 +95,12 @@ class ScriptedActor:
         if action.raw_response is not None:
             body = _raw(action.raw_response)
         else:
-            body = self._provider.encode_reply(self._made(action, position, request, context))
+            made = self._made(action, position, request, context)
+            provider = self._provider
+            body = b"".join(provider.encode_stream(made)) if context.streamed else provider.encode_reply(made)
         self._position += 1  # not before: a request that it cannot be the answer to takes none of the script's
+        if context.streamed:
+            return self._provider.decode_stream(WireResponse(200, _EVENTS, body))
         if len(body) > _SHORT:
             return _decoded(self._provider, body)
         return _read(self._provider, body)  # type: ignore[arg-type]  # any object that has no __eq__ can be hashed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.resuming import Asked, Resumed, kept, resumed
+from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.receipt import RunStore, last_attempts, locked, read_run
+from harness.receipt import RunStore, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
@@ -34,12 +34,6 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     Raises InputError and StoreError; what was finished until then is in the folder.
     """
     wiring.refuse_ordinary_keys(settings, jobs)
-    # what is there already is read by nobody but the one who may write there: else it could be older than what is there
-    with nullcontext() if order.resume is None else locked(order.resume) as lock:
-        return _play(settings, jobs, order, lock)
-
-
-def _play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, lock: int | None) -> ExitCode:
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
@@ -62,11 +56,13 @@ def _play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, l
         refuse_too_small([job for _, job in left], order.ceilings, order.resume)
         if before is not None:
             before.tell()
-        with _begun(settings, folder, manifest, guard, sync=sync, before=before, lock=lock, asked=order.asked) as store:
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before, order=order) as store:
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
                     before.forget_finished()
+                    if order.asked is not None:
+                        keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
             view = read_run(folder)
@@ -97,15 +93,14 @@ def _begun(
     *,
     sync: bool,
     before: Resumed | None,
-    lock: int | None,
-    asked: Asked | None,
+    order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with, which is under ``lock``."""
+    """The folder of a new run, or of one that is gone on with."""
     try:
         if before is None:
-            return RunStore(folder, manifest, guard, sync=sync, private=kept(asked))
+            return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
         aside = partial(before.set_aside, settings, guard)
-        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside, lock=lock)
+        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside, lock=order.lock)
     except RedactionError:
         raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 

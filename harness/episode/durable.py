@@ -9,6 +9,7 @@ step, so that nothing is asked, paid or done twice, and every decision is made a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,13 +28,16 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlace"]
+__all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlace", "kept_digest"]
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
 STATES, PLACE = "states", "place.json"
-#: What tells of the place is no larger, in bytes.
+#: What tells of the place, or of a digest, is no larger, in bytes.
 _MOST_BYTES = 65_536
+#: How the file is called that tells the digest of a state's bytes.
+_DIGEST = ".digest"
+_WHOLE_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,11 @@ class DurableEpisode:
         if path.exists():
             return
         try:
-            save(root, path, apart=self._apart)
+            told = path.with_suffix(_DIGEST)
+            told.unlink(missing_ok=True)
+            digest = save(root, path, apart=self._apart)
+            told.touch(mode=0o600, exist_ok=False)
+            told.write_text(digest, "ascii")
         except OSError as error:
             raise StorageError("the state of the workspace", error) from error
 
@@ -205,6 +213,15 @@ class DurableEpisode:
             raise OpeningRefusedError("fixture_mismatch", f"the place of its workspace {error.problem}") from error
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
+
+
+def kept_digest(state: Path) -> Digest | None:
+    """The digest of the bytes of a kept state; None where a kill came before it was told."""
+    try:
+        told = read_file(state.with_suffix(_DIGEST), most=_MOST_BYTES).decode("ascii", "replace")
+    except DocumentError:
+        return None
+    return told if _WHOLE_DIGEST.fullmatch(told) else None
 
 
 def _credited(records: Sequence[Record]) -> float:

@@ -33,7 +33,7 @@ from harness.errors import (
     SetupRejectedError,
     StorageError,
 )
-from harness.journal import Journal, MemorySpool, Spool, fold, recovery_class, recovery_flags
+from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
 from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
@@ -59,6 +59,8 @@ def run(
     started, began = parts.clock.now(), parts.clock.monotonic()
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
+        if parts.pace is not None:
+            stack.callback(parts.pace.leave)
         late = LateBook(late_sink(parts))
         stack.callback(late.leave)
         journal, durable = journal or Journal(), None
@@ -189,7 +191,7 @@ def _left_open(
 
 def _stored(spool: Spool, digest: Digest) -> Receipt:
     try:
-        return Receipt.model_validate_json(spool.get(digest))
+        return as_kept(Receipt, spool.get(digest), "its receipt")
     except KeyError as error:
         raise OpeningRefusedError("journal_integrity_mismatch", "the receipt that it names is not kept") from error
 

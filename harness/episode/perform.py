@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 from harness.episode.erring import UNCERTAIN
@@ -12,6 +13,7 @@ from harness.episode.observing import result_room
 from harness.episode.reading_on import read_on
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, MachineError
+from harness.journal import as_kept
 from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.observation import Observation
@@ -94,7 +96,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
     ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
     if kept is not None:
-        hand.observation = Observation.model_validate(kept, strict=False)
+        hand.observation = as_kept(Observation, json.dumps(kept), "a result")
         world.flag("replayed_operations")
         if hand.observation.ran:
             world.observe_changes(by)
@@ -126,7 +128,7 @@ def _as_decided(
             return CallStop("error_terminal", "error: the tool failed", ending)
         case "replay_success":
             kept = world.kept_result(decided.spool)
-            hand.observation = Observation.model_validate(kept, strict=False)
+            hand.observation = as_kept(Observation, json.dumps(kept), "a result")
             world.flag("replayed_operations")
             return hand.observation
         case _:

@@ -14,7 +14,7 @@ import stat
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.documents import DocumentError, read_file
 from harness.errors import OpeningRefusedError, StorageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from harness.ports import Clock
 
-__all__ = ["BEAT_S", "LEASE_S", "Lease"]
+__all__ = ["BEAT_S", "LEASE_S", "Lease", "Leased", "leased"]
 
 #: Seconds that a lease holds, and after which it is renewed (runner specification E2).
 LEASE_S = 300.0
@@ -34,6 +34,8 @@ _NAME, _LOCK = "lease.json", "lease.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 #: No lease is larger, in bytes.
 _MOST_BYTES = 65_536
+#: Whether a driver is at an episode, whether one that was is gone, or is silent, or nobody can tell.
+Leased = Literal["nobody", "driven", "gone", "silent", "unreadable"]
 
 
 class Lease:
@@ -108,32 +110,17 @@ class Lease:
         if path.is_symlink():
             raise OpeningRefusedError("setup_rejected", "the lease is a link")
         try:
-            said = json.loads(read_file(path, most=_MOST_BYTES))
-            token, until = str(said["token"]), datetime.fromisoformat(said["until"])
+            return _read(path)
         except DocumentError as error:
             if error.missing:
                 return None
             raise OpeningRefusedError("setup_rejected", f"the lease {error.problem}") from error
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return None
-        return (token, until) if token.isalnum() and until.tzinfo is not None else None
 
     def _lives(self, token: str) -> bool:
-        """Whether the holder of a token still has its lock."""
-        try:
-            descriptor = os.open(self._alive_path(token), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return _lives(self._alive_path(token))
 
     def _alive_path(self, token: str) -> Path:
-        return self._folder / f"{token}.alive"
+        return _alive_path(self._folder, token)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -154,3 +141,66 @@ def _open(path: Path) -> int:
         os.close(descriptor)
         raise OpeningRefusedError("setup_rejected", "the lease cannot be taken: it is no regular file")
     return descriptor
+
+
+def leased(folder: Path, now: datetime) -> Leased:
+    """Whether somebody drives the episode in a folder; nothing in it is written, and who takes it over waits for us.
+
+    ``gone``: its holder has ended without giving it back; ``silent``: it lives, and did not renew it in time.
+    """
+    path = folder / _NAME
+    descriptor = _reading(folder / _LOCK)
+    try:
+        if descriptor >= 0:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not os.path.lexists(path):
+            return "nobody"
+        try:
+            held = None if path.is_symlink() else _read(path)
+        except DocumentError:
+            held = None
+        if held is None:
+            return "unreadable"
+        if not _lives(_alive_path(folder, held[0])):
+            return "gone"
+        return "driven" if held[1] > now else "silent"
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _read(path: Path) -> tuple[str, datetime] | None:
+    """Token and end; None where that cannot be read of what is there. Raises DocumentError for no regular file."""
+    data = read_file(path, most=_MOST_BYTES)
+    try:
+        said = json.loads(data)
+        token, until = str(said["token"]), datetime.fromisoformat(said["until"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return (token, until) if token.isalnum() and until.tzinfo is not None else None
+
+
+def _lives(alive: Path) -> bool:
+    """Whether the holder of a token still has its lock."""
+    descriptor = _reading(alive)
+    if descriptor < 0:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _alive_path(folder: Path, token: str) -> Path:
+    return folder / f"{token}.alive"
+
+
+def _reading(path: Path) -> int:
+    """A descriptor; less than 0 where there is none."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return -1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import StoreError
 from harness.receipt.lines import append
-from harness.schema.message import Usage
-from harness.schema.run import LateRow, RunLogEntry
+from harness.schema.run import AttemptRow, LateRow, RunLogEntry
 
 __all__ = ["LATE", "filled", "keep_late"]
 
@@ -27,19 +26,21 @@ def keep_late(run: Path, row: LateRow) -> None:
 
 
 def filled(log: Sequence[RunLogEntry], rows: Iterable[LateRow]) -> tuple[RunLogEntry, ...]:
-    """A run's log with the usage that came late, where none was known."""
-    late = {(row.key, row.operation, row.attempt): row.usage for row in rows}
+    """A run's log with the usage, and its cost, that came late, where none was known."""
+    late = {(row.key, row.operation, row.attempt): row for row in rows}
     return tuple(_filled(entry, late) for entry in log) if late else tuple(log)
 
 
-def _filled(entry: RunLogEntry, late: dict[tuple[str, str, int], Usage]) -> RunLogEntry:
-    attempts = tuple(
-        row.model_copy(update={"usage": late.get((entry.key, row.operation, row.attempt))})
-        if row.usage is None
-        else row
-        for row in entry.attempts
-    )
+def _filled(entry: RunLogEntry, late: Mapping[tuple[str, str, int], LateRow]) -> RunLogEntry:
+    attempts = tuple(_with(row, late.get((entry.key, row.operation, row.attempt))) for row in entry.attempts)
     if attempts == entry.attempts:
         return entry
     recovery = tuple(dict.fromkeys((*entry.recovery, _FLAG)))
     return entry.model_copy(update={"attempts": attempts, "recovery": recovery})
+
+
+def _with(row: AttemptRow, late: LateRow | None) -> AttemptRow:
+    if late is None or row.usage is not None:
+        return row
+    told = {"usage": late.usage, "cost_micro_usd": late.cost_micro_usd, "inconsistent": late.inconsistent}
+    return row.model_copy(update=told)

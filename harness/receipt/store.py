@@ -20,6 +20,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, get_args
 
+from harness.documents import DocumentError, read_file
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
 from harness.receipt.claiming import MANIFEST, PART, claim, clear
@@ -199,6 +200,18 @@ class RunStore:
                 for place in self._made:
                     place.rmdir()
             return True
+
+    def keep_private(self, filename: str, data: bytes) -> None:
+        """Put a file beside the receipts that only its owner may read (0600), whole or not at all.
+
+        One that says the same already stays as it is. Raises StoreError or RedactionError.
+        """
+        self._guard.check(data, filename)
+        path = self.folder / filename
+        with suppress(DocumentError):
+            if read_file(path) == data:
+                return
+        _replace(path, iter((data,)), sync=self._sync, mode=0o600)
 
     def write_report(self, filename: str, text: str) -> Path:
         """Write a report beside the receipts; ``filename`` is a bare name. Raises StoreError or RedactionError."""

@@ -11,12 +11,22 @@ import platformdirs
 
 import harness
 from harness import catalog, command, scenario
-from harness.errors import CatalogError, EnvironmentProblem
+from harness.config import ProviderConfig
+from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
 
-__all__ = ["CONFIG", "Settings", "load_scenario", "recorded_file", "reporters", "scenarios", "settings"]
+__all__ = [
+    "CONFIG",
+    "Settings",
+    "imported_recording",
+    "load_scenario",
+    "recorded_file",
+    "reporters",
+    "scenarios",
+    "settings",
+]
 
 #: Overrides where installed control planes are kept.
 HOME_VARIABLE = "HARNESS_HOME"
@@ -26,12 +36,16 @@ CONFIG = "harness.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says. ``environ`` is never shown: it may hold keys."""
+    """What the environment says. ``environ`` is never shown: it may hold keys.
+
+    The time-outs of ``providers``, by name, go over those of ``harness.toml``.
+    """
 
     cwd: Path
     home: Path
     search: tuple[Path, ...]
     environ: Mapping[str, str] = field(repr=False)
+    providers: Mapping[str, ProviderConfig] = field(default_factory=dict)
 
     @property
     def search_path(self) -> str:
@@ -108,3 +122,9 @@ def recorded_file(place: Settings, name: str) -> Path | None:
     """The recording that ``name`` means by its path; None where it is no file of recordings."""
     path = place.cwd / name
     return path if path.suffix == ".jsonl" and path.is_file() else None
+
+
+def imported_recording(path: Path) -> RecordingError:
+    """What is said where somebody wants to play a recording that was imported."""
+    problem = "was imported and is of no scenario, so none can be played with it"
+    return RecordingError(path, problem, advice=f"harness show {path} tells it")

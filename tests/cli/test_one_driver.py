@@ -73,6 +73,7 @@ def test_while_somebody_drives_a_run_nobody_reads_what_is_left_of_it(
         raise AssertionError("what is left was read")
 
     monkeypatch.setattr("harness.cli.resuming.remainder", remainder)
+    monkeypatch.setattr("harness.cli.run.asked_of", remainder)
     before = {path: path.read_bytes() for path in interrupted.iterdir() if path.is_file()}
     held = sole(interrupted)
     try:
