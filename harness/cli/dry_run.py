@@ -11,7 +11,7 @@ from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import planned
 from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
-from harness.cli.resuming import resumed
+from harness.cli.resuming import kept, resumed
 from harness.receipt import refuse_taken
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob
@@ -30,7 +30,7 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
         jobs = tuple(job for _, job in before.left.jobs)
     elif order.out is not None:
-        refuse_taken(order.out)
+        refuse_taken(order.out, kept(order.asked))
     with order.responses.held(order.resume) as held:
         held.refuse_left_out({job.key for job in jobs})
     refuse_too_small(jobs, order.ceilings, order.resume)
