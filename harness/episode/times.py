@@ -13,11 +13,13 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
+from harness.documents import DocumentError, read_file
 from harness.schema.base import Frozen
 
 __all__ = ["Times"]
 
 TIMES: Final = "times.jsonl"
+_MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 class _Line(Frozen):
@@ -47,8 +49,8 @@ class Times:
         if self.folder is None:
             return
         try:
-            lines = (self.folder / TIMES).read_bytes().split(b"\n")[:-1]
-        except OSError:
+            lines = read_file(self.folder / TIMES, most=_MOST_BYTES).split(b"\n")[:-1]
+        except DocumentError:
             return
         unfinished = 0.0
         for data in lines:
@@ -78,6 +80,8 @@ class Times:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self.folder / TIMES, flags, 0o600)
             try:
-                os.write(descriptor, data)
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
             finally:
                 os.close(descriptor)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness.documents import make_folder
+from harness.documents import DocumentError, make_folder, read_file
 from harness.errors import StoreError
 from harness.receipt.going_on import go_on
 from harness.schema.run import Manifest
@@ -16,6 +16,7 @@ from harness.schema.run import Manifest
 __all__ = ["MANIFEST", "PART", "claim", "clear", "refuse_taken", "was_killed_at_once"]
 
 MANIFEST = "manifest.json"
+_MOST_BYTES = 256 * 1024 * 1024
 #: Finished episodes of a run that has not ended; not there afterwards.
 PART = "episodes.part.jsonl"
 
@@ -50,8 +51,8 @@ def refuse_taken(folder: Path, private: Collection[str] = ()) -> None:
 def _or(folder: Path) -> str:
     """How to go on with the run that is there; nothing where nobody goes on with it."""
     try:
-        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
-    except (OSError, ValidationError):
+        manifest = Manifest.model_validate_json(read_file(folder / MANIFEST, most=_MOST_BYTES))
+    except (DocumentError, ValidationError):
         return ""
     return "" if manifest.merged else f", or go on with it: {go_on(folder, manifest)}"
 
