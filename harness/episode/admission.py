@@ -52,7 +52,7 @@ def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
         return None
     # it was cancelled between the two: a call that the journal does not know of is not made
     if quota is not None:
-        quota.settle(row_of(turn.operation, attempt), None, sent=False)
+        quota.settle(row_of(turn.operation, attempt), None, billed=False)
     return world.bounds.cancellation()
 
 
