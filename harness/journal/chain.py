@@ -23,6 +23,7 @@ from harness.schema.record import (
     Resumed,
     Suspended,
     TurnCommitted,
+    payload_json,
 )
 
 __all__ = ["FROM_OUTSIDE", "Journal", "verify"]
@@ -40,7 +41,7 @@ _UNFINISHED = frozenset({"started", "parked"})
 
 
 def _digest(previous: str, payload: Payload) -> str:
-    return digest_text(previous + "\n" + payload.model_dump_json())
+    return digest_text(previous + "\n" + payload_json(payload))
 
 
 class Journal:

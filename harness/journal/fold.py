@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -211,7 +212,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
     rows = tuple(
-        row.model_copy(update={"usage": payload.usage}) if row.row == payload.row and row.usage is None else row
+        dataclasses.replace(row, usage=payload.usage) if row.row == payload.row and row.usage is None else row
         for row in state.usage
     )
     return replace(state, usage=rows)

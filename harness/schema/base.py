@@ -5,10 +5,21 @@ from __future__ import annotations
 import json
 from functools import cache
 from hashlib import sha256
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-__all__ = ["Digest", "Frozen", "JsonValue", "Numerous", "canonical_json", "digest_bytes", "digest_json", "digest_text"]
+__all__ = [
+    "Digest",
+    "Frozen",
+    "JsonValue",
+    "Numerous",
+    "Plain",
+    "canonical_json",
+    "digest_bytes",
+    "digest_json",
+    "digest_text",
+]
 
 #: ``sha256:`` and 64 lower-case hexadecimal digits.
 Digest = str
@@ -26,6 +37,16 @@ class Frozen(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
     )
+
+
+class Plain:
+    """The base of frozen dataclasses that only this program makes: nothing is checked or converted where one is made.
+
+    Where one is read from a file it is as strict as ``Frozen``. Making one costs a fifth of that, and so do its fields.
+    """
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Numerous(Frozen):

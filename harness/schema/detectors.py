@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Plain
 
 __all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 
@@ -32,7 +33,8 @@ class DetectorSpec(Frozen):
     long_text: Threshold = 3
 
 
-class CallMarks(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMarks(Plain):
     """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
 
     ``action``: tool, arguments and result. ``repeats``: tool, arguments and code of a typed recoverable error.

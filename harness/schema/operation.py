@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Plain
 
 __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUnknown", "Purpose"]
 
@@ -12,7 +13,8 @@ __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUn
 Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
 
 
-class OpPlanned(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpPlanned(Plain):
     """An external action is decided. ``operation`` is ``turn-N/main`` or ``turn-N/call-I`` and the like."""
 
     kind: Literal["op_planned"] = "op_planned"
@@ -23,14 +25,16 @@ class OpPlanned(Frozen):
     call_id: str | None = None
 
 
-class OpParked(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpParked(Plain):
     """It waits for an approval."""
 
     kind: Literal["op_parked"] = "op_parked"
     operation: str
 
 
-class OpStarted(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpStarted(Plain):
     """It may have touched the world from here on."""
 
     kind: Literal["op_started"] = "op_started"
@@ -38,7 +42,8 @@ class OpStarted(Frozen):
     attempt: int
 
 
-class OpReceipt(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpReceipt(Plain):
     """It ended definitively; ``spool`` names its full result."""
 
     kind: Literal["op_receipt"] = "op_receipt"
@@ -49,7 +54,8 @@ class OpReceipt(Frozen):
     detail: str | None = None
 
 
-class OpUnknown(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpUnknown(Plain):
     """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
     kind: Literal["op_unknown"] = "op_unknown"
@@ -59,7 +65,8 @@ class OpUnknown(Frozen):
     spool: Digest | None = None
 
 
-class OpNotSent(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpNotSent(Plain):
     """A model call that provably never left the process; ``detail`` is the category of what stopped it."""
 
     kind: Literal["op_not_sent"] = "op_not_sent"
