@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 from harness.episode.admission import call_s, start
@@ -108,7 +109,7 @@ def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) 
             return Outcome(status="failed", reason="operator_abort")
         case "record_failure":
             world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=DECIDED))
-            world.attempts.append(world.attempts.pop().model_copy(update={"error": DECIDED}))
+            world.attempts.append(replace(world.attempts.pop(), error=DECIDED))
             return Outcome(status="failed", reason="model_error", detail="transport")
         case "replay_success":
             adopt(world, turn, attempt, _kept(world, turn, attempt))

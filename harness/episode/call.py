@@ -149,7 +149,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _kept(world: World, hand: CallInHand) -> Digest:
-    return world.keep_result(None if hand.observation is None else hand.observation.model_dump(mode="json"))
+    return world.keep_result(hand.observation)
 
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
 
 from harness.episode.erring import UNCERTAIN
 from harness.episode.execute import answer_clock, run_call, run_operation, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.idempotency import call_key, has_one_effect
+from harness.episode.keeping import observation_of
 from harness.episode.observing import result_room
 from harness.episode.reading_on import read_on
 from harness.episode.world import World
@@ -95,7 +95,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
     ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
     if kept is not None:
-        hand.observation = Observation.model_validate_json(json.dumps(kept))
+        hand.observation = observation_of(kept)
         world.flag("replayed_operations")
         if hand.observation.ran:
             world.observe_changes(by)
@@ -127,7 +127,7 @@ def _as_decided(
             return CallStop("error_terminal", "error: the tool failed", ending)
         case "replay_success":
             kept = world.kept_result(decided.spool)
-            hand.observation = Observation.model_validate_json(json.dumps(kept))
+            hand.observation = observation_of(kept)
             world.flag("replayed_operations")
             return hand.observation
         case _:
@@ -172,7 +172,7 @@ def _ended_by_deadline(world: World, hand: CallInHand) -> CallStop:
 
 def _leave(world: World, hand: CallInHand, detail: str) -> None:
     seen = hand.observation
-    kept = None if seen is None else world.keep_result(seen.model_dump(mode="json"))
+    kept = None if seen is None else world.keep_result(seen)
     world.record(OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=detail, spool=kept))
 
 

@@ -11,6 +11,7 @@ from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
 from harness.episode.erring import in_our_words
+from harness.episode.keeping import kept_bytes
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.parts import EpisodeParts
@@ -26,7 +27,7 @@ from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
 from harness.schema.message import Message, ModelRequest
-from harness.schema.observation import Channel, ChannelName
+from harness.schema.observation import Channel, ChannelName, Observation
 from harness.schema.process import Completed, OperationAnswer
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
@@ -37,8 +38,6 @@ from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
 __all__ = ["World"]
-
-_SORTED = json.JSONEncoder(sort_keys=True)
 
 
 @dataclass(slots=True)
@@ -201,10 +200,9 @@ class World:
             raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
         return kept
 
-    def keep_result(self, value: JsonValue) -> Digest:
+    def keep_result(self, value: JsonValue | Observation) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
-        kept: JsonValue = {"state": self.latest.digest, "value": value}
-        return self.spool.put(_SORTED.encode(kept).encode("ascii"))
+        return self.spool.put(kept_bytes(self.latest.digest, value))
 
     def flag(self, name: str) -> None:
         """Note once for the run log what a resumed driver did."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import StoreError
@@ -34,9 +35,7 @@ def filled(log: Sequence[RunLogEntry], rows: Iterable[LateRow]) -> tuple[RunLogE
 
 def _filled(entry: RunLogEntry, late: dict[tuple[str, str, int], Usage]) -> RunLogEntry:
     attempts = tuple(
-        row.model_copy(update={"usage": late.get((entry.key, row.operation, row.attempt))})
-        if row.usage is None
-        else row
+        replace(row, usage=late.get((entry.key, row.operation, row.attempt))) if row.usage is None else row
         for row in entry.attempts
     )
     if attempts == entry.attempts:

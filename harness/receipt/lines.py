@@ -27,6 +27,9 @@ LINE_MAX: Final = 64 * 1024 * 1024
 #: Read at once where the start of a torn line is looked for, in bytes.
 _BLOCK: Final = 4096
 
+#: Kinds of errors that have another name in a part that is a dataclass.
+_KINDS: Final = {"unexpected_keyword_argument": "extra_forbidden", "dataclass_type": "model_type"}
+
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION: Final = 1
 _appending = Lock()
@@ -140,7 +143,8 @@ def _problem(data: bytes, error: ValidationError) -> str:
         shown = version if isinstance(version, int) else "of another kind"
         return f"schema version {shown} is not known here (known: {_VERSION}); use the version that wrote it"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    kind = _KINDS.get(first["type"], first["type"])
     # a key that we do not know is the file's own text
-    known = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
+    known = first["loc"][:-1] if kind == "extra_forbidden" else first["loc"]
     place = ".".join(str(part) for part in known)
-    return f"cannot be used: {place or 'the value'}: {first['type'].replace('_', ' ')}"
+    return f"cannot be used: {place or 'the value'}: {kind.replace('_', ' ')}"

@@ -45,7 +45,7 @@ class Plain:
     Where one is read from a file it is as strict as ``Frozen``. Making one costs a fifth of that, and so do its fields.
     """
 
-    __slots__ = ()
+    __slots__: ClassVar[tuple[str, ...]] = ()
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import Field
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import Frozen, JsonValue, Plain
 from harness.schema.tool import ErrorClass
 
 __all__ = ["Completed", "OperationAnswer", "PlaneIdentity", "ProcessCommand"]
@@ -20,7 +22,8 @@ class ProcessCommand(Frozen):
     output_bytes: int = Field(default=4_194_304, ge=1)
 
 
-class Completed(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed(Plain):
     """How a process ended.
 
     ``exit_code`` is None where it was killed by ``signal`` or by our time-out. Streams are cut at the bound; the

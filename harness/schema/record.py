@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from harness.schema.base import Digest, Frozen, Plain
 from harness.schema.command import CommandShape
@@ -327,7 +327,7 @@ class Record(Frozen):
     digest: Digest
 
 
-_WRITTEN: TypeAdapter[Payload] = TypeAdapter(Payload)
+_WRITTEN: TypeAdapter[Payload] = TypeAdapter(Payload, config=ConfigDict(defer_build=True))
 
 
 def payload_json(payload: Payload) -> str:

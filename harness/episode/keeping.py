@@ -1,0 +1,40 @@
+"""Results of operations as the spool keeps them, for a driver that goes on with the episode."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from pydantic import TypeAdapter
+
+from harness.schema.base import Digest, Frozen, JsonValue, Plain
+from harness.schema.observation import Observation
+
+__all__ = ["kept_bytes", "observation_of"]
+
+
+def _fields(value: object) -> object:
+    """What an encoder that does not know a value writes instead."""
+    if isinstance(value, Plain):
+        return {name: getattr(value, name) for name in value.__slots__}
+    if isinstance(value, Frozen):
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} is no value of ours")
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, default=_fields)
+
+
+def kept_bytes(state: Digest, value: JsonValue | Observation) -> bytes:
+    """A result and the ``state`` of the workspace after it."""
+    return _SORTED.encode({"state": state, "value": value}).encode("ascii")
+
+
+def observation_of(kept: JsonValue) -> Observation:
+    """The observation that was kept. Raises ValidationError where it is none."""
+    return _observations().validate_json(json.dumps(kept))
+
+
+@cache
+def _observations() -> TypeAdapter[Observation]:
+    return TypeAdapter(Observation)
