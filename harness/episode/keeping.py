@@ -7,7 +7,7 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from harness.schema.base import Digest, Frozen, JsonValue, Plain
+from harness.schema.base import Digest, Frozen, JsonValue, Plain, encoding
 from harness.schema.observation import Observation
 
 __all__ = ["kept_bytes", "observation_of"]
@@ -22,12 +22,12 @@ def _fields(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no value of ours")
 
 
-_SORTED = json.JSONEncoder(sort_keys=True, default=_fields)
+_SORTED = encoding(separators=(", ", ": "), allow_nan=True, default=_fields)
 
 
 def kept_bytes(state: Digest, value: JsonValue | Observation) -> bytes:
     """A result and the ``state`` of the workspace after it."""
-    return _SORTED.encode({"state": state, "value": value}).encode("ascii")
+    return _SORTED({"state": state, "value": value}).encode("ascii")
 
 
 def observation_of(kept: JsonValue) -> Observation:

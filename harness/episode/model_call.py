@@ -61,7 +61,7 @@ class ModelCall:
         self._begun = self._withdrawn = False
         self._slot: Slot | None = None
         self._end: CallEnd | BaseException | None = None
-        self._settled = threading.Event()
+        self._settled: threading.Event | None = None
 
     def run(self) -> None:
         """Make the call, on whatever thread this is."""
@@ -71,8 +71,9 @@ class ModelCall:
             self._begun = True
         end = self._made()
         with self._lock:
-            slot, self._end = self._slot, end
-        self._settled.set()
+            slot, self._end, settled = self._slot, end, self._settled
+        if settled is not None:
+            settled.set()
         if slot is not None:
             self._account(end, slot)
 
@@ -100,8 +101,12 @@ class ModelCall:
             slot.release()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it settled, at most ``seconds``."""
-        return self._settled.wait(seconds)
+        """Wait until it settled, at most ``seconds``; for its owner only."""
+        with self._lock:
+            if self._end is not None:
+                return True
+            settled = self._settled = self._settled or threading.Event()
+        return settled.wait(seconds)
 
     def end(self) -> CallEnd:
         """How it ended; it has settled. A failure of ours that it met is raised here."""

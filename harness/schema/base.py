@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import json.encoder
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from typing import ClassVar
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -19,6 +22,7 @@ __all__ = [
     "digest_bytes",
     "digest_json",
     "digest_text",
+    "encoding",
 ]
 
 #: ``sha256:`` and 64 lower-case hexadecimal digits.
@@ -65,20 +69,74 @@ def _given(kind: type[BaseModel]) -> set[str]:
     return set(kind.model_fields)
 
 
-# values of JSON hold no rings, and looking for them takes a fifth of the time
-_CANONICAL = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
-)
+class _MakeEncoder(Protocol):
+    """The C encoder of the standard library: it has no type of its own, and not every Python has one."""
+
+    def __call__(  # noqa: PLR0917  (they have no names)
+        self,
+        markers: None,
+        default: Callable[[object], object],
+        text: Callable[[str], str],
+        indent: None,
+        key_separator: str,
+        item_separator: str,
+        sort_keys: bool,
+        skipkeys: bool,
+        allow_nan: bool,
+        /,
+    ) -> Callable[[object, int], tuple[str, ...]]: ...
+
+
+_make_encoder: _MakeEncoder | None = getattr(json.encoder, "c_make_encoder", None)
+
+
+def encoding(
+    *,
+    separators: tuple[str, str] = (",", ":"),
+    ensure_ascii: bool = True,
+    allow_nan: bool = False,
+    default: Callable[[object], object] | None = None,
+) -> Callable[[object], str]:
+    """Gives the text of any value with sorted keys, as ``json.dumps`` with the same arguments does.
+
+    The encoder is made once, and not each time as there. Values of JSON hold no rings, and none is looked for. Safe to
+    use from several threads.
+    """
+    how = json.JSONEncoder(
+        sort_keys=True,
+        separators=separators,
+        ensure_ascii=ensure_ascii,
+        allow_nan=allow_nan,
+        check_circular=False,
+        default=default,
+    )
+    if _make_encoder is None:
+        return how.encode
+    text = encode_basestring_ascii if ensure_ascii else encode_basestring
+    item, key = separators
+    pieces = _make_encoder(None, how.default, text, None, key, item, how.sort_keys, how.skipkeys, allow_nan)
+
+    def encode(value: object) -> str:
+        return "".join(pieces(value, 0))
+
+    return encode
+
+
+_CANONICAL = encoding(ensure_ascii=False)
+#: Copied for each digest: OpenSSL looks its algorithm up by name where one is made.
+_SHA256 = sha256()
 
 
 def canonical_json(value: JsonValue) -> str:
     """One text for one value: sorted keys, no spaces, no escapes beyond JSON's own."""
-    return _CANONICAL.encode(value)
+    return _CANONICAL(value)
 
 
 def digest_bytes(data: bytes) -> Digest:
     """SHA-256 of bytes as ``sha256:<hex>``."""
-    return "sha256:" + sha256(data).hexdigest()
+    digest = _SHA256.copy()
+    digest.update(data)
+    return "sha256:" + digest.hexdigest()
 
 
 def digest_text(text: str) -> Digest:
