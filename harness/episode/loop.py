@@ -16,6 +16,7 @@ from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.refusing import Played, could_not_write, is_emptied, refused, unwritten
 from harness.episode.settling import account_late
@@ -33,7 +34,6 @@ from harness.errors import (
     StorageError,
 )
 from harness.journal import Journal, MemorySpool, Spool, fold, recovery_class
-from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -210,9 +210,10 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
     """Observe the world a last time; the outcome changes only where that cannot be done."""
     try:
         world.observe_changes("unknown")
-        if isinstance(world.plane, OperationPlane):
+        plane = with_operations(world.plane)
+        if plane is not None:
             with in_our_words():
-                world.plane_state = world.plane.snapshot()
+                world.plane_state = plane.snapshot()
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()

@@ -14,13 +14,14 @@ from harness.episode.erring import in_our_words
 from harness.episode.keeping import kept_bytes
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool
 from harness.observation import FOLDER
-from harness.ports import ControlPlane, OperationPlane
+from harness.ports import ControlPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, JsonValue
 from harness.schema.command import GrammarContext
@@ -139,11 +140,12 @@ class World:
 
     def call_plane(self, operation: str, arguments: dict[str, JsonValue], key: str) -> OperationAnswer:
         """One operation of the control plane, bounded and told as ``invoke_plane``; one that has a key is told it."""
-        if not isinstance(self.plane, OperationPlane):  # pragma: no cover  (E8 refuses such a tool)
+        plane = with_operations(self.plane)
+        if plane is None:  # pragma: no cover  (E8 refuses such a tool)
             raise ControlPlaneError("the control plane has no operations")
-        told = key if operation in self.plane.idempotent else None
+        told = key if operation in plane.idempotent else None
         with self._measured():
-            return self.plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
+            return plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
 
     def _call_s(self) -> float:
         return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)
