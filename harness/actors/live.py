@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from harness.actors._key import SecretKey
@@ -57,7 +58,7 @@ class LiveActor:
         key: SecretKey | None,
     ) -> None:
         self._identity, self._provider, self._send, self._key = identity, provider, send, key
-        self._asked = {"model": model, "settings": identity.settings or GenerationSettings()}
+        self._model, self._settings = model, identity.settings or GenerationSettings()
         self._base_url = base_url.rstrip("/")
         self._rehearses = is_loopback(base_url)
 
@@ -71,7 +72,7 @@ class LiveActor:
         headers = self._provider.headers(None if self._key is None else self._key.reveal())
         if self._rehearses:
             headers[REHEARSAL_HEADER] = context.visit.header
-        asked = request.model_copy(update=self._asked)
+        asked = replace(request, model=self._model, settings=self._settings)
         is_streamed = asked.settings.stream is True
         response = self._send(
             self._base_url + self._provider.path(asked),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from harness.schema.base import JsonValue, canonical_json
+from harness.schema.base import JsonValue, canonical_json, encoding, fields_of
 from harness.schema.message import GenerationSettings, Message, ModelRequest
 from harness.schema.tool import ToolSpec
 
@@ -13,6 +14,7 @@ __all__ = ["OPEN", "EncodedMessages"]
 
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
+_canonical = encoding(ensure_ascii=False, default=fields_of)
 
 
 class EncodedMessages:
@@ -28,22 +30,21 @@ class EncodedMessages:
         """The encoding of each message."""
         for at, message in enumerate(messages):
             if at == len(self._known):
-                self._known.append((message, self._encoded(message.model_dump())))
+                self._known.append((message, self._encoded(message)))
             elif self._known[at][0] is not message:
-                self._known[at:] = [(message, self._encoded(message.model_dump()))]
+                self._known[at:] = [(message, self._encoded(message))]
         return [data for _, data in self._known[: len(messages)]]
 
     def frame(self, request: ModelRequest) -> bytes:
         """What follows the messages of a request: model, settings, tools."""
         told = request.model, request.settings, request.tools
         if self._framed is None or self._framed[0] != told:
-            bare = request.model_copy(update={"messages": ()})
-            self._framed = told, self._encoded(bare.model_dump()).removeprefix(OPEN)
+            self._framed = told, self._encoded(replace(request, messages=())).removeprefix(OPEN)
         return self._framed[1]
 
-    def _encoded(self, value: dict[str, JsonValue]) -> bytes:
+    def _encoded(self, value: Message | ModelRequest) -> bytes:
         # json and not pydantic: a text in it may hold half of a surrogate pair
-        text = canonical_json(value)
+        text = _canonical(value)
         if self._touches(text):
             text = canonical_json(self._hide(json.loads(text)))
         return text.encode("utf-8", "surrogatepass")

@@ -7,22 +7,13 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from harness.schema.base import Digest, Frozen, JsonValue, Plain, encoding
+from harness.schema.base import Digest, JsonValue, encoding, fields_of
 from harness.schema.observation import Observation
 
 __all__ = ["kept_bytes", "observation_of"]
 
 
-def _fields(value: object) -> object:
-    """What an encoder that does not know a value writes instead."""
-    if isinstance(value, Plain):
-        return {name: getattr(value, name) for name in value.__slots__}
-    if isinstance(value, Frozen):
-        return value.model_dump(mode="json")
-    raise TypeError(f"{type(value).__name__} is no value of ours")
-
-
-_SORTED = encoding(separators=(", ", ": "), allow_nan=True, default=_fields)
+_SORTED = encoding(separators=(", ", ": "), allow_nan=True, default=fields_of)
 
 
 def kept_bytes(state: Digest, value: JsonValue | Observation) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 from harness.episode.encoding import OPEN
@@ -37,7 +38,7 @@ def project(world: World, turn: TurnInHand) -> Outcome | None:
     if size > limit:
         return _too_large(world, "context_bytes", limit, size)
     sent = tuple(world.messages[at] for at in chosen)
-    turn.request = whole if len(sent) == len(parts) else whole.model_copy(update={"messages": sent})
+    turn.request = whole if len(sent) == len(parts) else replace(whole, messages=sent)
     turn.digest, turn.size = request_digest(frame, [parts[at] for at in chosen]), size
     world.requests.append(turn.request)
     omitted = len(parts) - len(chosen)

@@ -23,6 +23,7 @@ __all__ = [
     "digest_json",
     "digest_text",
     "encoding",
+    "fields_of",
 ]
 
 #: ``sha256:`` and 64 lower-case hexadecimal digits.
@@ -51,6 +52,15 @@ class Plain:
 
     __slots__: ClassVar[tuple[str, ...]] = ()
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def fields_of(value: object) -> object:
+    """What an encoder of JSON that does not know a value of ours writes instead. Raises TypeError for any other."""
+    if isinstance(value, Plain):
+        return {name: getattr(value, name) for name in value.__slots__}
+    if isinstance(value, Frozen):
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} is no value of ours")
 
 
 class Numerous(Frozen):

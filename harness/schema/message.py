@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import Frozen, JsonValue, Plain
 from harness.schema.limits import COUNT_MAX
 from harness.schema.tool import ToolCall, ToolSpec
 
@@ -60,21 +61,24 @@ class Usage(Frozen):
     reasoning_tokens: int | None = None
 
 
-class SystemMessage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemMessage(Plain):
     """Rules the actor works under."""
 
     role: Literal["system"] = "system"
     text: str
 
 
-class UserMessage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage(Plain):
     """What is asked."""
 
     role: Literal["user"] = "user"
     text: str
 
 
-class AssistantMessage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage(Plain):
     """An earlier reply. ``opaque`` is the provider's own message, sent back verbatim where it is present."""
 
     role: Literal["assistant"] = "assistant"
@@ -83,7 +87,8 @@ class AssistantMessage(Frozen):
     opaque: JsonValue = None
 
 
-class ToolMessage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolMessage(Plain):
     """The answer to one call."""
 
     role: Literal["tool"] = "tool"
@@ -116,13 +121,17 @@ class GenerationSettings(Frozen):
         return fields if self.stream is not None else {key: fields[key] for key in fields if key != "stream"}
 
 
-class ModelRequest(Frozen):
+_NO_SETTINGS = GenerationSettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest(Plain):
     """The complete effective request of one turn, without address and credentials."""
 
     model: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
-    settings: GenerationSettings = GenerationSettings()
+    settings: GenerationSettings = _NO_SETTINGS
 
 
 class Reply(Frozen):
