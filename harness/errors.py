@@ -187,11 +187,11 @@ class IndexDamagedError(StoreError):
 class RecordingError(InputError):
     """A recording that cannot be read: where (file, line), what was found, what to do. The file stays.
 
-    ``supported`` is the format that is read, where another one is the problem.
+    ``supported`` is the format that is read, where another one is the problem; ``advice`` what to do with a good file.
     """
 
     def __init__(
-        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None
+        self, path: Path | str, problem: str, *, line: int | None = None, supported: int | None = None, advice: str = ""
     ) -> None:
         self.path, self.problem, self.line, self.supported = str(path), problem, line, supported
         place = self.path if line is None else f"{self.path}:{line}"
@@ -200,7 +200,9 @@ class RecordingError(InputError):
         which = "/".join(scenario) if shelf == "recordings" else "SCENARIO"
         again = f"harness record {which} --actor ACTOR --replace --yes-spend"
         super().__init__(
-            f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
+            f"{place}: {problem}; {advice}"
+            if advice
+            else f"{place}: recording_unreadable: {problem}{read}; restore it from version control, or type: {again}"
         )
 
 

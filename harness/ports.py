@@ -183,7 +183,8 @@ class TurnContext:
 
     ``turn`` counts from 1. ``deadline_s`` bounds the call, in seconds. ``cancelled`` may be asked from any thread.
     ``substitute`` replaces the scenario's placeholders in a text; raises ScriptExhaustedError where one that is
-    declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt.
+    declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt. With ``streamed`` the
+    answer is to come as a stream, whatever the settings say; an actor without a wire need not heed it.
     """
 
     turn: int
@@ -191,6 +192,7 @@ class TurnContext:
     cancelled: Callable[[], bool]
     substitute: Callable[[str], str]
     visit: Visit
+    streamed: bool = False
 
 
 class Actor(Protocol):

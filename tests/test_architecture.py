@@ -40,7 +40,7 @@ PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters", "poo
 NARROW = {"catalog": {"errors"}, "": {"errors", "schema"}}
 
 _PROCESSES = ("executors/", "provision/")
-_TIME = ("clock.py", "executors/", "episode/model_call.py")
+_TIME = ("clock.py", "executors/", "episode/model_call.py", "workspace/ticks.py")
 _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {
@@ -61,6 +61,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "uuid": ("clock.py",),
     "secrets": ("clock.py",),
     "random": (),
+    "yaml": ("documents/yaml_values.py",),
     "sqlite3": ("history/", "controlplanes/registry/"),
     **{f"os.{name}": _ENVIRONMENT for name in ("environ", "environb", "getenv", "getenvb", "putenv", "unsetenv")},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from harness.errors import ProviderError
 from harness.ports import Actor, TurnContext
@@ -64,6 +65,8 @@ class FaultyActor:
                 self._wait(fault.seconds or 0.0, context)
             case "cancel":
                 self._cancel()
+            case "stream":
+                context = replace(context, streamed=True)
             case _:
                 pass
         reply = self._actor.reply(request, context)

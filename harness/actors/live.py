@@ -72,8 +72,9 @@ class LiveActor:
         headers = self._provider.headers(None if self._key is None else self._key.reveal())
         if self._rehearses:
             headers[REHEARSAL_HEADER] = context.visit.header
-        asked = replace(request, model=self._model, settings=self._settings)
-        is_streamed = asked.settings.stream is True
+        is_streamed = context.streamed or self._settings.stream is True
+        settings = self._settings.model_copy(update={"stream": True}) if is_streamed else self._settings
+        asked = replace(request, model=self._model, settings=settings)
         response = self._send(
             self._base_url + self._provider.path(asked),
             headers=headers,

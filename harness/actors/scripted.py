@@ -20,6 +20,7 @@ __all__ = ["ScriptedActor", "build"]
 
 _FORMS: Final = ("command", "content", "calls", "raw_message", "raw_response", "raises")
 _HEADERS: Final = {"content-type": "application/json"}
+_EVENTS: Final = {"content-type": "text/event-stream"}
 
 
 def build(spec: ActorSpec, provider: Provider) -> ScriptedActor:
@@ -83,6 +84,7 @@ class _Said(NamedTuple):
     model: str
     text: str | None
     calls: tuple[_Call, ...]
+    streamed: bool
 
     @property
     def size(self) -> int:
@@ -148,12 +150,12 @@ class ScriptedActor:
             return filled
 
         if action.raw_response is not None:
-            return _Said(position, "", None, ())
+            return _Said(position, "", None, (), context.streamed)
         calls = self._made_calls(action, request.tools, fill)
         text = action.content if action.content is not None else action.assistant_content
         if text is not None:
             text = fill(text) if action.content is not None else context.substitute(text)
-        return _Said(position, request.model, text, calls)
+        return _Said(position, request.model, text, calls, context.streamed)
 
     def _made_calls(self, action: Action, tools: tuple[ToolSpec, ...], fill: Callable[[str], str]) -> tuple[_Call, ...]:
         if action.command is not None:
@@ -183,7 +185,13 @@ class ScriptedActor:
 def _answer(provider: Provider, script: _Script, said: _Said) -> Reply:
     """What the decoder makes of the answer that a script gives there; the codec is pure, so this is."""
     action = script.actions[said.position]
-    body = provider.encode_reply(_made(action, said)) if action.raw_response is None else _raw(action.raw_response)
+    if action.raw_response is not None:
+        body = _raw(action.raw_response)
+    else:
+        made = _made(action, said)
+        body = b"".join(provider.encode_stream(made)) if said.streamed else provider.encode_reply(made)
+    if said.streamed:
+        return provider.decode_stream(WireResponse(200, _EVENTS, body))
     return provider.decode_reply(WireResponse(200, _HEADERS, body))
 
 

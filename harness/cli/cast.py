@@ -9,11 +9,17 @@ from pathlib import Path
 from harness import recording, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import note
-from harness.errors import CatalogError, InputError, NothingSelectedError, RecordingError, UsageError
+from harness.errors import (
+    CatalogError,
+    InputError,
+    NothingSelectedError,
+    RecordingError,
+    UsageError,
+)
 from harness.schema.actor import ActorSpec
 from harness.schema.counting import of_all, worded
 from harness.schema.scenario import LoadedScenario
-from harness.wiring.places import recorded_file
+from harness.wiring.places import imported_recording, recorded_file
 
 __all__ = ["Cast", "cast", "recorded_files", "uncovered_line"]
 
@@ -98,14 +104,17 @@ def cast(
 def recorded_files(settings: wiring.Settings, actors: Sequence[str]) -> dict[str, str]:
     """The scenario that each recording holds which is named by its file, by the text that names it.
 
-    Raises RecordingError for one that cannot be read.
+    Raises RecordingError for one that cannot be read, or that is of no scenario.
     """
     found: dict[str, str] = {}
     for text in actors:
         head, _, name = text.partition(":")
         file = recorded_file(settings, name) if head == _RECORDED else None
         if file is not None:
-            found[text] = recording.header_of(file).scenario
+            header = recording.header_of(file)
+            if header.provenance == "imported":
+                raise imported_recording(file)
+            found[text] = header.scenario
     return found
 
 

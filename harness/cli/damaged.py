@@ -13,6 +13,7 @@ from harness.cli.grouped import keep, kept
 from harness.cli.output import note
 from harness.errors import UsageError
 from harness.receipt import is_damaged
+from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry, RunView
 
 __all__ = ["replay_damaged_option", "replays_damaged", "tell_damaged"]
@@ -44,9 +45,19 @@ def tell_damaged(view: RunView, folder: Path) -> None:
             trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
             note(
                 f"harness: episode {number} ({receipt.scenario}{trial}) cannot be gone on with: {log.problem}; "
-                f"{_spent(log)}; put it right in {folder / 'episodes'}, or play it anew and pay its calls again: "
+                f"{_spent(log)}; {_remedy(receipt, folder)}, or play it anew and pay its calls again: "
                 f"harness run --resume {shlex.quote(str(folder))} --replay-damaged --yes-spend"
             )
+
+
+def _remedy(receipt: Receipt, folder: Path) -> str:
+    """What lets it go on as it is."""
+    if receipt.outcome.reason == "journal_version_unsupported":
+        return (
+            "go on with the version of harness that wrote it, give it up: "
+            f"harness history purge {shlex.quote(str(folder))}"
+        )
+    return f"put it right in {folder / 'episodes'}"
 
 
 def _spent(log: RunLogEntry) -> str:

@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-__all__ = ["in_order", "keep", "kept"]
+__all__ = ["in_order", "keep", "keep_as", "kept"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -25,7 +25,12 @@ def in_order(
 
 def keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     """The callback of an option with ``expose_value=False``."""
-    context.meta.setdefault(_PLACE, {})[parameter.name] = value
+    keep_as(context, str(parameter.name), value)
+
+
+def keep_as(context: click.Context, name: str, value: object) -> None:
+    """Let such an option say this, whatever it said before."""
+    context.meta.setdefault(_PLACE, {})[name] = value
 
 
 def kept(context: click.Context, name: str) -> object:

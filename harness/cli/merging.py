@@ -15,13 +15,13 @@ from harness.cli.folder import summary
 from harness.cli.output import colored, note, say, width
 from harness.clock import SystemClock, new_run_id
 from harness.errors import StoreError, UsageError
-from harness.receipt import RunStore, merge, read_run, verify_run
+from harness.receipt import RunStore, carry_spending, merge, read_run, verify_run
 from harness.wiring.indexing import note_run
 
 __all__ = ["merge_runs"]
 
-#: Folders of a run that are put together too: recordings of live episodes.
-_RECORDINGS = "recordings"
+#: Folders of a run that are put together too: recordings of live episodes, and final texts too large for a line.
+_FOLDERS = ("recordings", "outputs")
 
 
 @click.command(
@@ -53,7 +53,9 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
     with RunStore(out, merged.manifest, wiring.secret_guard(settings, [])) as store:
         for place, result in merged.results:
             store.add(place, result)
-        _copy_recordings(runs, out)
+        for name in _FOLDERS:
+            _copy(name, runs, out)
+        carry_spending(runs, out)
         store.finish(merged.finished_at)
         view = read_run(out)
         reporters = wiring.reporters().values()
@@ -73,13 +75,13 @@ def _refuse_changed(run: Path) -> None:
         raise StoreError(f"{run / flaw.told}; it was changed after it ended: harness verify {shlex.quote(str(run))}")
 
 
-def _copy_recordings(runs: tuple[Path, ...], out: Path) -> None:
-    """Which are called by scenario, actor, trial and attempt, so that no two shards have one of a name."""
+def _copy(name: str, runs: tuple[Path, ...], out: Path) -> None:
+    """Recordings are called by scenario, actor, trial and attempt, texts by their digest: no two shards disagree."""
     try:
         for run in runs:
-            if (run / _RECORDINGS).is_dir():
-                shutil.copytree(run / _RECORDINGS, out / _RECORDINGS, dirs_exist_ok=True)
+            if (run / name).is_dir():
+                shutil.copytree(run / name, out / name, dirs_exist_ok=True)
                 # whatever carried the shards here may have lost it
-                (out / _RECORDINGS).chmod(0o700)
+                (out / name).chmod(0o700)
     except OSError as error:
-        raise StoreError(f"{out / _RECORDINGS}: cannot be written: {error.strerror or type(error).__name__}") from error
+        raise StoreError(f"{out / name}: cannot be written: {error.strerror or type(error).__name__}") from error

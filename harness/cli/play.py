@@ -60,7 +60,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
-                if before is None and order.asked is not None:
+                if order.asked is not None:
                     keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness import wiring
 from harness.cli.output import note
+from harness.cli.remembering import Said
 from harness.documents import DocumentError, read_file
 from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
@@ -19,7 +20,7 @@ from harness.schema.base import Frozen
 from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeJob, Manifest
 
-__all__ = ["Asked", "Resumed", "asked_of", "keep", "resumed"]
+__all__ = ["ASKED", "Asked", "Resumed", "asked_of", "keep", "resumed"]
 
 ASKED = "asked.json"
 #: Recordings of what was set aside.
@@ -30,7 +31,11 @@ _LARGEST_BYTES = 1_048_576
 
 
 class Asked(Frozen):
-    """The words of ``harness run`` that decide what is played. It names addresses, so only its owner may read it."""
+    """The words of ``harness run`` that decide what is played. It names addresses, so only its owner may read it.
+
+    ``said`` is what somebody typed of the options that hold for the run, by their names; ``retries`` counts where it
+    does not tell them.
+    """
 
     selection: tuple[str, ...]
     actors: tuple[str, ...]
@@ -38,6 +43,12 @@ class Asked(Frozen):
     trials: int
     shard: str | None = None
     retries: int | None = None
+    said: dict[str, Said] = Field(default_factory=dict)
+
+    @property
+    def holds(self) -> dict[str, Said]:
+        """All that was said of the run so far, by the names of options."""
+        return {**({} if self.retries is None else {"retries": self.retries}), **self.said}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,7 @@ class Resumed:
 
 
 def keep(store: RunStore, asked: Asked) -> None:
-    """Put what was asked for beside the run. Raises StoreError or RedactionError."""
+    """Put what was asked for beside the run, over what was said of it before. Raises StoreError or RedactionError."""
     store.keep_private(ASKED, (asked.model_dump_json(indent=2) + "\n").encode("utf-8"))
 
 

@@ -18,12 +18,14 @@ from harness.cli.dry_run import print_plan
 from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import chosen_reporters
+from harness.cli.leaving_options import Leaving, leaving_options
 from harness.cli.options import format_option
 from harness.cli.order import Order
 from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
+from harness.cli.remembering import PLANNED, recalled, typed
 from harness.cli.responses import Responses
-from harness.cli.resuming import Asked, asked_of
+from harness.cli.resuming import ASKED, Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
@@ -60,25 +62,11 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
     help="Folder of the run: new or empty.  [default: reports/RUN-ID]",
 )
 @format_option("What is printed; jsonl is one receipt a line, in plan order.")
-@click.option("--report", "reports", multiple=True, metavar="NAME", help="Reports to write.  [default: all]")
 @episode_options
 @click.option("-n", "--jobs", "at_once", type=click.IntRange(1, 256), help="Episodes at a time.  [default: processors]")
 @suite_options
 @spending_options
-@click.option(
-    "--keep",
-    type=click.Choice(["failed", "all", "none"]),
-    default="failed",
-    show_default=True,
-    help="Recordings of live episodes to keep in the run folder, redacted.",
-)
-@click.option(
-    "--stale",
-    type=click.Choice(["fail", "warn"]),
-    default="fail",
-    show_default=True,
-    help="What a recording that no longer fits means for the exit code.",
-)
+@leaving_options
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, path_type=Path),
@@ -98,10 +86,7 @@ def run(
     sets: tuple[str, ...],
     out: Path | None,
     form: str,
-    reports: tuple[str, ...],
     at_once: int | None,
-    keep: str,
-    stale: str,
     resume: Path | None,
     answers: tuple[str, ...],
     decisions: tuple[str, ...],
@@ -113,14 +98,15 @@ def run(
     """
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
-    options, scale = options_of(context), Scale.of(context)
-    reporters = chosen_reporters(wiring.reporters(), reports)
-    asked = Asked(
-        selection=selection, actors=actors, sets=sets, trials=trials, shard=scale.shard, retries=scale.retries
-    )
+    shard_of = Scale.of(context).shard
+    asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials, shard=shard_of, said=typed(context))
     if resume is not None:
-        asked = asked_of(resume, asked if _says_what(context) or out is not None else None)
-    care = scale.care(settings, asked.retries)
+        asked = asked_of(resume, asked if _says_what(context) else None)
+        asked = asked.model_copy(update={"said": recalled(context, asked.holds, str(resume / ASKED))})
+    options, scale = options_of(context), Scale.of(context)
+    leaving = Leaving.of(context)
+    reporters = chosen_reporters(wiring.reporters(), leaving.reports)
+    care = scale.care(settings)
     playing, jobs, shard = _planned(settings, asked, options, resume)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
     if spending.dry_run:
@@ -128,7 +114,7 @@ def run(
             pass  # what is wrong with them is told
         wiring.refuse_ordinary_keys(settings, jobs)
         print_plan(jobs, form)
-        return gravest(playing.tell(tolerate_strays=stale == "warn"))
+        return gravest(playing.tell(tolerate_strays=leaving.tolerates_stale))
     refuse_unplayed(settings, jobs)
     order = Order(
         options=options,
@@ -136,8 +122,8 @@ def run(
         form=form,
         jobs_at_once=at_once or min(os.cpu_count() or 1, 8),
         out=out,
-        keep="all" if keep == "all" else "none" if keep == "none" else "failed",
-        tolerate_stale=stale == "warn",
+        keep=leaving.keep,
+        tolerate_stale=leaving.tolerates_stale,
         playing=playing,
         resume=resume,
         asked=asked,
@@ -179,8 +165,8 @@ def _of_recordings(settings: wiring.Settings, actors: Sequence[str]) -> tuple[st
 
 
 def _says_what(context: click.Context) -> bool:
-    """Whether the command line itself says what is played."""
-    typed = click.core.ParameterSource.COMMANDLINE
-    return any(context.get_parameter_source(name) is typed for name in ("actors", "sets", "trials", "shard")) or bool(
+    """Whether the command line itself says what is played, or where."""
+    by_hand = click.core.ParameterSource.COMMANDLINE
+    return any(context.get_parameter_source(name) is by_hand for name in PLANNED - {"selection"}) or bool(
         context.params["selection"]
     )

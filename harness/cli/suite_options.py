@@ -45,12 +45,9 @@ class Scale:
             pool=str(pool),
         )
 
-    def care(self, settings: wiring.Settings, retries: int | None) -> suite.Care:
-        """How providers are spared, with ``harness.toml``; ``retries`` are what the run was begun with, if it was told.
-
-        Raises UsageError or ConfigError.
-        """
-        told = next((one for one in (self.retries, retries) if one is not None), suite.RETRIES)
+    def care(self, settings: wiring.Settings) -> suite.Care:
+        """How providers are spared, with ``harness.toml``. Raises UsageError or ConfigError."""
+        told = suite.RETRIES if self.retries is None else self.retries
         return care(settings, self.limits, retries=told, refusals=self.refusals)
 
     def pool_for(self, jobs: Sequence[EpisodeJob]) -> str:

@@ -40,16 +40,23 @@ def verify(*, runs: tuple[Path, ...], form: str) -> ExitCode:
             say_json(row)
     else:
         for run, one in found.items():
-            say("\n".join((f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in (*one.flaws, *one.torn)))))
+            say(
+                "\n".join(
+                    (f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in (*one.flaws, *one.torn, *one.told)))
+                )
+            )
     return gravest(map(_code, found.values()))
 
 
 def _verified(run: Path) -> Verification:
     """The run with what is kept beside its receipts."""
-    from harness.wiring.kept_beside import flaws_beside  # noqa: PLC0415  (it takes the loop, which no help waits for)
+    from harness.wiring.kept_beside import (  # noqa: PLC0415  (it takes the loop, which no help waits for)
+        flaws_beside,
+        told_beside,
+    )
 
     found = verify_run(run)
-    return replace(found, flaws=(*found.flaws, *flaws_beside(run)))
+    return replace(found, flaws=(*found.flaws, *flaws_beside(run)), told=tuple(told_beside(run)))
 
 
 def _code(one: Verification) -> ExitCode:
@@ -73,12 +80,14 @@ def _row(run: Path, one: Verification) -> JsonValue:
         {"file": flaw.file, "line": flaw.line, "problem": flaw.problem, "episode": flaw.episode} for flaw in one.flaws
     ]
     torn: list[JsonValue] = [{"file": line.file, "line": line.line} for line in one.torn]
-    told: JsonValue = {
+    known: list[JsonValue] = [{"file": told.file, "problem": told.problem} for told in one.told]
+    row: JsonValue = {
         "run": str(run),
         "state": one.state,
         "finished": one.finished,
         "planned": one.planned,
         "flaws": flaws,
         "torn": torn,
+        "told": known,
     }
-    return told
+    return row

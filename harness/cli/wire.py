@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -30,15 +31,10 @@ Examples:
 \b
 Then, elsewhere, with the url that is printed:
   harness run --actor openai-compatible/good@URL --yes-spend
+  harness run --actor anthropic/good@URL_WITHOUT_V1 --yes-spend
 """
 _MODEL = "rehearsal"
-_FAULTS: dict[str, FaultKind] = {
-    "reset": "reset",
-    "hang": "hang",
-    "html": "html",
-    "truncate": "truncate",
-    "no_usage": "no_usage",
-}
+_FAULTS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind) if kind != "status"}
 _STATUSES = range(400, 600)
 
 
@@ -79,17 +75,17 @@ def rehearse(
 ) -> ExitCode:
     """Serve a simulated provider on loopback that plays scripts of scenarios (default: all) as models.
 
-    Prints one JSON line with its url and its models, and serves until Ctrl-C or SIGTERM. What it answers depends on
-    the seed, the scenario, the trial, the turn and the attempt only.
+    Prints one JSON line with its url, those of all dialects, and its models, and serves until Ctrl-C or SIGTERM. What
+    it answers depends on the seed, the scenario, the trial, the turn and the attempt only.
     """
     if policies is not None and rates:
         raise UsageError("--policies and --pass-rate both say what is played; give one of them")
     chosen = choose(wiring.settings(), selection)
     file = _file(chosen, policies, rates)
     file = _everywhere(file, tuple(_fault(text) for text in faults), _latency(latency_ms))
-    codec = catalog.module("providers", "openai").build()
+    codecs = [catalog.module("providers", name).build() for name in catalog.names("providers")]
     try:
-        played = rehearsal.Rehearsal([one.scenario for one in chosen], file, seed, codec)
+        played = rehearsal.Rehearsal([one.scenario for one in chosen], file, seed, *codecs)
     except ConfigError as error:
         raise ConfigError(f"{policies or 'the policies'}: {error}") from None
     ends = {signal.SIGINT, signal.SIGTERM}
@@ -97,7 +93,7 @@ def rehearse(
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
         with played.serve(port, log) as serving:
-            say_json({"url": serving.url, "models": list(serving.models)})
+            say_json({"url": serving.url, "urls": {**serving.urls}, "models": list(serving.models)})
             signal.sigwait(ends)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -169,6 +165,7 @@ wire = LazyGroup(
     "wire",
     {
         "decode": ("harness.cli.wire_decode", "decode", "Explain captured answers of providers."),
+        "import": ("harness.cli.wire_import", "import_cassettes", "Turn vcrpy cassettes into recordings."),
         "probe": ("harness.cli.wire_probe", "probe_endpoint", "Send one request to a live model."),
         "rehearse": ("harness.cli.wire", "rehearse", "Serve a simulated provider on loopback."),
     },

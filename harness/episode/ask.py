@@ -12,6 +12,7 @@ from harness.episode.retrying import Retries
 from harness.episode.settling import CUT_OFF, adopt, fail, reply_bytes, row_of, settle
 from harness.episode.world import World
 from harness.errors import RETRYABLE, OpeningRefusedError, ProviderCategory, ProviderError, ScriptExhaustedError
+from harness.journal import as_kept
 from harness.ports import TurnContext
 from harness.schema.message import Reply
 from harness.schema.outcome import Outcome
@@ -202,7 +203,7 @@ def _kept(world: World, turn: TurnInHand, attempt: int) -> Reply:
     data = world.spool.reply(turn.operation, attempt)
     if data is None:
         raise OpeningRefusedError("journal_integrity_mismatch", "a reply that it tells of is not kept")
-    return Reply.model_validate_json(data)
+    return as_kept(Reply, data, "a reply")
 
 
 def _filled(world: World, turn: TurnInHand, text: str) -> str:

@@ -9,6 +9,7 @@ step, so that nothing is asked, paid or done twice, and every decision is made a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,11 +27,15 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["JOURNAL", "SPOOL", "DurableEpisode", "DurablePlace"]
+__all__ = ["JOURNAL", "SPOOL", "STATES", "DurableEpisode", "DurablePlace", "kept_digest"]
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
-_STATES, _PLACE = "states", "place.json"
+STATES = "states"
+_PLACE = "place.json"
+#: How the file is called that tells the digest of a state's bytes.
+_DIGEST = ".digest"
+_WHOLE_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class DurableEpisode:
             beside.touch(mode=0o600)
             beside.write_text(text, "utf-8")
             beside.replace(self._folder / _PLACE)
-            (self._folder / _STATES).mkdir(mode=0o700, exist_ok=True)
+            (self._folder / STATES).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StorageError("the place of the workspace", error) from error
 
@@ -151,7 +156,11 @@ class DurableEpisode:
         if path.exists():
             return
         try:
-            save(root, path, apart=self._apart)
+            told = path.with_suffix(_DIGEST)
+            told.unlink(missing_ok=True)
+            digest = save(root, path, apart=self._apart)
+            told.touch(mode=0o600)
+            told.write_text(digest, "ascii")
         except OSError as error:
             raise StorageError("the state of the workspace", error) from error
 
@@ -166,7 +175,7 @@ class DurableEpisode:
         """The episode is over: texts and states go, the receipt stays."""
         self.spool.purge(keep=receipt)
         with suppress(OSError):  # what cannot be removed goes with the folder, or with a purge
-            remove_tree(self._folder / _STATES)
+            remove_tree(self._folder / STATES)
             (self._folder / _PLACE).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -183,7 +192,7 @@ class DurableEpisode:
             self._file.write(record)
 
     def _state(self, state: Digest) -> Path:
-        return self._folder / _STATES / f"{state.removeprefix('sha256:')}.tar"
+        return self._folder / STATES / f"{state.removeprefix('sha256:')}.tar"
 
     def _place(self, clock: Clock) -> tuple[str | None, datetime]:
         try:
@@ -195,6 +204,15 @@ class DurableEpisode:
             return None, clock.now()  # it was finished
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
+
+
+def kept_digest(state: Path) -> Digest | None:
+    """The digest of the bytes of a kept state; None where a kill came before it was told."""
+    try:
+        told = state.with_suffix(_DIGEST).read_text("ascii", "replace")
+    except OSError:
+        return None
+    return told if _WHOLE_DIGEST.fullmatch(told) else None
 
 
 def _credited(records: Sequence[Record]) -> float:

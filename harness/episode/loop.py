@@ -33,7 +33,7 @@ from harness.errors import (
     SetupRejectedError,
     StorageError,
 )
-from harness.journal import Journal, MemorySpool, Spool, fold, recovery_class
+from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -188,7 +188,7 @@ def _left_open(
 
 def _stored(spool: Spool, digest: Digest) -> Receipt:
     try:
-        return Receipt.model_validate_json(spool.get(digest))
+        return as_kept(Receipt, spool.get(digest), "its receipt")
     except KeyError as error:
         raise OpeningRefusedError("journal_integrity_mismatch", "the receipt that it names is not kept") from error
 

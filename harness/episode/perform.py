@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 from harness.episode.erring import UNCERTAIN
 from harness.episode.execute import answer_clock, run_call, run_operation, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.idempotency import call_key, has_one_effect
-from harness.episode.keeping import observation_of
 from harness.episode.observing import result_room
 from harness.episode.reading_on import read_on
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, MachineError
+from harness.journal import as_kept
 from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.observation import Observation
@@ -95,7 +96,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
     ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
     if kept is not None:
-        hand.observation = observation_of(kept)
+        hand.observation = as_kept(Observation, json.dumps(kept), "a result")
         world.flag("replayed_operations")
         if hand.observation.ran:
             world.observe_changes(by)
@@ -127,7 +128,7 @@ def _as_decided(
             return CallStop("error_terminal", "error: the tool failed", ending)
         case "replay_success":
             kept = world.kept_result(decided.spool)
-            hand.observation = observation_of(kept)
+            hand.observation = as_kept(Observation, json.dumps(kept), "a result")
             world.flag("replayed_operations")
             return hand.observation
         case _:

@@ -12,8 +12,8 @@ from harness.episode.ledger import paid_before, row_of, told_again
 from harness.episode.parts import EpisodeParts
 from harness.episode.world import World
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import EpisodeState, Journal, fold, intact, kept_reply
-from harness.schema.message import Reply
+from harness.journal import EpisodeState, Journal, as_kept, fold, intact, kept_reply
+from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import UsageRow
@@ -114,14 +114,21 @@ def _known(parts: EpisodeParts, place: DurablePlace, told: tuple[AttemptRow, ...
     return tuple(rows.values())
 
 
+def _usage(data: bytes) -> Usage | None:
+    """That of a kept reply; None where another version wrote it, which is as much as unknown."""
+    try:
+        return as_kept(Reply, data, "a reply").usage
+    except OpeningRefusedError:
+        return None
+
+
 def _of_turn(parts: EpisodeParts, place: DurablePlace, turn: int, *, most: int = _ATTEMPTS) -> Iterator[AttemptRow]:
     """Attempts of a turn that a reply is kept of, or that the run's account knows."""
     operation, price = f"turn-{turn}/main", parts.job.actor.price
     for attempt in range(1, most + 1):
         data = kept_reply(place.folder / SPOOL, operation, attempt)
         if data is not None:
-            usage = Reply.model_validate_json(data).usage
-            row = UsageRow(row=row_of(operation, attempt), purpose="main", status="completed", usage=usage)
+            row = UsageRow(row=row_of(operation, attempt), purpose="main", status="completed", usage=_usage(data))
             yield told_again(row, price)
             continue
         entry = None if parts.quota is None else parts.quota.before(row_of(operation, attempt))

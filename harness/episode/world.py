@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,11 +18,11 @@ from harness.episode.parts import EpisodeParts
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
-from harness.journal import EpisodeState, Journal, Spool
+from harness.journal import EpisodeState, Journal, Spool, as_kept
 from harness.observation import FOLDER
 from harness.ports import ControlPlane
 from harness.rules import RuleState
-from harness.schema.base import Digest, JsonValue
+from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
@@ -39,6 +38,13 @@ from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
 __all__ = ["World"]
+
+
+class _Kept(Frozen):
+    """A result as it is kept, and the state of the workspace after it; the empty state is none."""
+
+    state: str
+    value: JsonValue
 
 
 @dataclass(slots=True)
@@ -182,25 +188,25 @@ class World:
         if not isinstance(ahead, OpReceipt | OpUnknown) or ahead.operation != operation or ahead.spool is None:
             return None
         kept = self._kept(ahead.spool)
-        self.take_state(str(kept["state"]))
-        return kept["value"]
+        self.take_state(kept.state)
+        return kept.value
 
     def kept_result(self, spool: Digest | None) -> JsonValue:
         """A result that was kept, without the state beside it. Raises OpeningRefusedError where it is not."""
-        return self._kept(spool or "")["value"]
+        return self._kept(spool or "").value
 
     def take_state(self, state: Digest | None) -> None:
         """Make the workspace what it was in a kept state. Raises OpeningRefusedError where that is not kept."""
         if self.durable is not None and state is not None and state != self.latest.digest:
             self.durable.put_back(self.workspace.root, state)
 
-    def _kept(self, spool: Digest) -> dict[str, JsonValue]:
+    def _kept(self, spool: Digest) -> _Kept:
         try:
-            kept: dict[str, JsonValue] = json.loads(self.spool.get(spool))
+            data = self.spool.get(spool)
         except KeyError as error:
             problem = "a result that it tells of is not kept"
             raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
-        return kept
+        return as_kept(_Kept, data, "a result")
 
     def keep_result(self, value: JsonValue | Observation) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""

@@ -10,13 +10,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from harness.documents import DocumentError, read_file
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal.chain import verify
+from harness.journal.chain import START, verify
+from harness.journal.vocabulary import foreign_record
 from harness.schema.base import digest_bytes
 from harness.schema.record import (
     Closed,
@@ -31,7 +34,7 @@ from harness.schema.record import (
     TurnCommitted,
 )
 
-__all__ = ["JournalFile", "intact", "journal_damage"]
+__all__ = ["JournalDamage", "JournalFile", "intact", "journal_damage"]
 
 FORMAT, VERSION = "harness-journal", 1
 #: Kinds that are on disk before the next thing happens (runner specification 2.6); the records before them are too,
@@ -130,13 +133,23 @@ def intact(path: Path) -> tuple[Record, ...]:
         return ()
 
 
-def journal_damage(path: Path) -> str | None:
-    """What is wrong with a journal, in a line; None for nothing, and for a last line that a kill tore."""
+@dataclass(frozen=True, slots=True)
+class JournalDamage:
+    """Why a journal is not gone on with, in a line; ``is_foreign``: it is as it was written, by another version."""
+
+    problem: str
+    is_foreign: bool = False
+
+
+def journal_damage(path: Path) -> JournalDamage | None:
+    """What keeps a journal from being gone on with; None for nothing, and for a last line that a kill tore."""
     try:
         damage = _read(read_file(path, most=_MOST_BYTES))[2]
     except DocumentError as error:
-        return "is not there" if error.missing else error.problem
-    return None if damage is None else str(damage).partition(": ")[2]
+        return JournalDamage("is not there" if error.missing else error.problem)
+    if damage is None:
+        return None
+    return JournalDamage(str(damage).partition(": ")[2], damage.reason == "journal_version_unsupported")
 
 
 def _read(data: bytes) -> tuple[tuple[Record, ...], int, OpeningRefusedError | None]:
@@ -149,16 +162,15 @@ def _read(data: bytes) -> tuple[tuple[Record, ...], int, OpeningRefusedError | N
     if damage is not None:
         return (), end, damage
     records: list[Record] = []
-    for number, line in enumerate(lines[1:], 2):
+    for line in lines[1:]:
         try:
             records.append(Record.model_validate_json(line))
         except ValidationError:
-            damage = _damaged(number, line)
             break
-    broken = verify(records)
-    if broken is not None:
-        return tuple(records[: broken - 1]), end, _damaged(broken + 1, lines[broken])
-    return tuple(records), end, damage
+    whole = (verify(records) or len(records) + 1) - 1
+    if whole < len(lines) - 1:
+        damage = _unreadable(lines[whole + 1], records[:whole])
+    return tuple(records[:whole]), end, damage
 
 
 def _header_damage(line: bytes) -> OpeningRefusedError | None:
@@ -173,6 +185,15 @@ def _header_damage(line: bytes) -> OpeningRefusedError | None:
         problem = f"its format has another version than {VERSION}, which is read"
         return OpeningRefusedError("journal_version_unsupported", problem)
     return None
+
+
+def _unreadable(line: bytes, before: Sequence[Record]) -> OpeningRefusedError:
+    """A record that another version wrote, or a line that was changed; ``before`` are those that it follows."""
+    number = len(before) + 2
+    words = foreign_record(line, len(before) + 1, before[-1].digest if before else START)
+    if words is None:
+        return _damaged(number, line)
+    return OpeningRefusedError("journal_version_unsupported", f"line {number} of its journal {words}")
 
 
 def _damaged(line: int, data: bytes) -> OpeningRefusedError:

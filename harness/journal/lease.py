@@ -13,7 +13,7 @@ import os
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.errors import OpeningRefusedError, StorageError
 
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
     from harness.ports import Clock
 
-__all__ = ["BEAT_S", "LEASE_S", "Lease"]
+__all__ = ["BEAT_S", "LEASE_S", "Lease", "Leased", "leased"]
 
 #: Seconds that a lease holds, and after which it is renewed (runner specification E2).
 LEASE_S = 300.0
 BEAT_S = 60.0
 
 _NAME, _LOCK = "lease.json", "lease.lock"
+#: Whether a driver is at an episode, whether one that was is gone, or is silent, or nobody can tell.
+Leased = Literal["nobody", "driven", "gone", "silent", "unreadable"]
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -105,29 +107,13 @@ class Lease:
         path = self._folder / _NAME
         if path.is_symlink():
             raise OpeningRefusedError("setup_rejected", "the lease is a link")
-        try:
-            said = json.loads(path.read_bytes())
-            token, until = str(said["token"]), datetime.fromisoformat(said["until"])
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            return None
-        return (token, until) if token.isalnum() and until.tzinfo is not None else None
+        return _read(path)
 
     def _lives(self, token: str) -> bool:
-        """Whether the holder of a token still has its lock."""
-        try:
-            descriptor = os.open(self._alive_path(token), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return _lives(self._alive_path(token))
 
     def _alive_path(self, token: str) -> Path:
-        return self._folder / f"{token}.alive"
+        return _alive_path(self._folder, token)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -144,3 +130,61 @@ def _open(path: Path) -> int:
         return os.open(path, _FLAGS, 0o600)
     except OSError as error:
         raise OpeningRefusedError("setup_rejected", f"the lease cannot be taken: {error.strerror}") from error
+
+
+def leased(folder: Path, now: datetime) -> Leased:
+    """Whether somebody drives the episode in a folder; nothing in it is written, and who takes it over waits for us.
+
+    ``gone``: its holder has ended without giving it back; ``silent``: it lives, and did not renew it in time.
+    """
+    path = folder / _NAME
+    descriptor = _reading(folder / _LOCK)
+    try:
+        if descriptor >= 0:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not os.path.lexists(path):
+            return "nobody"
+        held = None if path.is_symlink() else _read(path)
+        if held is None:
+            return "unreadable"
+        if not _lives(_alive_path(folder, held[0])):
+            return "gone"
+        return "driven" if held[1] > now else "silent"
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _read(path: Path) -> tuple[str, datetime] | None:
+    try:
+        said = json.loads(path.read_bytes())
+        token, until = str(said["token"]), datetime.fromisoformat(said["until"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return (token, until) if token.isalnum() and until.tzinfo is not None else None
+
+
+def _lives(alive: Path) -> bool:
+    """Whether the holder of a token still has its lock."""
+    descriptor = _reading(alive)
+    if descriptor < 0:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _alive_path(folder: Path, token: str) -> Path:
+    return folder / f"{token}.alive"
+
+
+def _reading(path: Path) -> int:
+    """A descriptor; less than 0 where there is none."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return -1

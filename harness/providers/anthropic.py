@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from harness.config.presets import Preset, resolve
 from harness.ports import WireResponse
-from harness.providers._answer import read_root
-from harness.providers._anthropic_body import reply_body, reply_events
-from harness.providers._anthropic_reply import read_message
-from harness.providers._anthropic_request import request_body
-from harness.providers._anthropic_stream import is_last
-from harness.providers._anthropic_streamed import coalesced, read_stream
-from harness.providers._codec import Codec, watching
+from harness.providers._anthropic.body import reply_body, reply_events
+from harness.providers._anthropic.reply import read_message
+from harness.providers._anthropic.request import request_body
+from harness.providers._anthropic.stream import is_last
+from harness.providers._anthropic.streamed import coalesced, read_stream
+from harness.providers._wire.answer import read_root
+from harness.providers._wire.codec import Codec, watching
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 
@@ -56,7 +56,7 @@ class Messages(Codec):
         return request_body(request)
 
     def _whole(self, body: bytes, status: int) -> Reply:
-        return read_message(read_root(body, status), body, status)
+        return read_message(read_root(body, status), status)
 
     def _streamed(self, response: WireResponse) -> Reply:
         return read_stream(response)

@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 from harness.config.presets import Preset, resolve
 from harness.ports import WireResponse
-from harness.providers._answer import read_root
-from harness.providers._codec import Codec
-from harness.providers._events import EventReader
-from harness.providers._gemini_body import reply_body, reply_events
-from harness.providers._gemini_reply import read_answer
-from harness.providers._gemini_request import request_body
-from harness.providers._gemini_stream import Fold, coalesced, ends, read_stream
+from harness.providers._gemini.body import reply_body, reply_events
+from harness.providers._gemini.reply import read_answer
+from harness.providers._gemini.request import request_body
+from harness.providers._gemini.stream import Fold, coalesced, ends, read_stream
+from harness.providers._wire.answer import read_root
+from harness.providers._wire.codec import Codec
+from harness.providers._wire.events import EventReader
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 
@@ -58,7 +58,7 @@ class GenerateContent(Codec):
         return request_body(request)
 
     def _whole(self, body: bytes, status: int) -> Reply:
-        return read_answer(read_root(body, status), body, status)
+        return read_answer(read_root(body, status), status)
 
     def _streamed(self, response: WireResponse) -> Reply:
         return read_stream(response)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from harness.config.presets import Preset, resolve
 from harness.ports import WireResponse
-from harness.providers._chat_body import reply_body
-from harness.providers._chat_reply import read_reply
-from harness.providers._chat_request import request_body
-from harness.providers._chat_stream import coalesced, is_last, read_stream
-from harness.providers._chat_streamed import stream_events
-from harness.providers._codec import Codec, watching
+from harness.providers._chat.body import reply_body
+from harness.providers._chat.reply import read_reply
+from harness.providers._chat.request import request_body
+from harness.providers._chat.stream import coalesced, is_last, read_stream
+from harness.providers._chat.streamed import stream_events
+from harness.providers._wire.codec import Codec, watching
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 

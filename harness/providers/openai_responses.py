@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from harness.config.presets import Preset, resolve
 from harness.ports import WireResponse
-from harness.providers._codec import Codec, watching
-from harness.providers._responses_body import reply_body
-from harness.providers._responses_reply import read_whole
-from harness.providers._responses_request import request_body
-from harness.providers._responses_stream import is_last
-from harness.providers._responses_streamed import coalesced, read_stream, reply_events
+from harness.providers._responses.body import reply_body
+from harness.providers._responses.reply import read_whole
+from harness.providers._responses.request import request_body
+from harness.providers._responses.stream import is_last
+from harness.providers._responses.streamed import coalesced, read_stream, reply_events
+from harness.providers._wire.codec import Codec, watching
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply
 

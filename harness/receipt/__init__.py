@@ -9,7 +9,7 @@ from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run
 from harness.receipt.resuming import Remainder, remainder, set_aside
-from harness.receipt.spending import SpendingFile
+from harness.receipt.spending import SpendingFile, carry_spending
 from harness.receipt.store import RunStore, write_report
 from harness.receipt.verifying import Flaw, Verification, verify_run
 
@@ -25,6 +25,7 @@ __all__ = [
     "Verification",
     "build_receipt",
     "canonical",
+    "carry_spending",
     "digest",
     "is_damaged",
     "keep_late",

@@ -18,7 +18,7 @@ from pydantic import JsonValue, ValidationError
 
 from harness.documents import DocumentError, open_file
 from harness.errors import StoreError
-from harness.schema.base import Frozen
+from harness.schema.base import SAME_ERRORS, Frozen
 
 __all__ = ["LINE_MAX", "Damage", "append", "lines", "read_lines", "value", "whole"]
 
@@ -26,9 +26,6 @@ __all__ = ["LINE_MAX", "Damage", "append", "lines", "read_lines", "value", "whol
 LINE_MAX: Final = 64 * 1024 * 1024
 #: Read at once where the start of a torn line is looked for, in bytes.
 _BLOCK: Final = 4096
-
-#: Kinds of errors that have another name in a part that is a dataclass.
-_KINDS: Final = {"unexpected_keyword_argument": "extra_forbidden", "dataclass_type": "model_type"}
 
 _Value = TypeVar("_Value", bound=Frozen)
 _VERSION: Final = 1
@@ -143,7 +140,7 @@ def _problem(data: bytes, error: ValidationError) -> str:
         shown = version if isinstance(version, int) else "of another kind"
         return f"schema version {shown} is not known here (known: {_VERSION}); use the version that wrote it"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    kind = _KINDS.get(first["type"], first["type"])
+    kind = SAME_ERRORS.get(first["type"], first["type"])
     # a key that we do not know is the file's own text
     known = first["loc"][:-1] if kind == "extra_forbidden" else first["loc"]
     place = ".".join(str(part) for part in known)

@@ -8,11 +8,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from harness.errors import StoreError
-from harness.receipt.lines import read_lines, whole
+from harness.receipt.lines import append, read_lines, whole
 from harness.schema.run import RunLogEntry
 from harness.schema.spending import Beyond, Entry, entry_name
 
-__all__ = ["SPENDING", "SpendingFile", "beyond"]
+__all__ = ["SPENDING", "SpendingFile", "beyond", "carry_spending"]
 
 SPENDING = "spending.jsonl"
 
@@ -70,3 +70,17 @@ def beyond(entries: Iterable[Entry], log: Iterable[RunLogEntry]) -> Beyond:
     costs = [cost for cost in costs if cost != 0]
     known = [cost for cost in costs if cost is not None]
     return Beyond(calls=len(costs), unknown=len(costs) - len(known), micro_usd=sum(known, Decimal(0)))
+
+
+def carry_spending(runs: Iterable[Path], out: Path) -> None:
+    """Add what other runs spent to the file of the run in ``out``, which is not made for nothing. Raises StoreError."""
+    data = b""
+    for run in runs:
+        file = SpendingFile(run)
+        data += b"".join(entry.model_dump_json().encode("ascii") + b"\n" for entry in file.before)
+    if not data:
+        return
+    try:
+        append(out / SPENDING, data)
+    except OSError as error:
+        raise StoreError(f"{out / SPENDING}: cannot be written: {error.strerror or type(error).__name__}") from error

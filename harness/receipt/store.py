@@ -191,18 +191,18 @@ class RunStore:
             return True
 
     def keep_private(self, filename: str, data: bytes) -> None:
-        """Put a file beside the receipts that only its owner may read (0600); it goes with a run that is discarded.
+        """Put a file beside the receipts that only its owner may read (0600), whole or not at all.
 
-        Raises StoreError or RedactionError.
+        It goes with a run that is discarded. One that says the same already stays as it is. Raises StoreError or
+        RedactionError.
         """
         self._guard.check(data, filename)
         path = self.folder / filename
         self._private.append(path)
-        try:
-            path.touch(mode=0o600)
-            path.write_bytes(data)
-        except OSError as error:
-            raise _cannot_write(path, error) from error
+        with suppress(OSError):
+            if path.read_bytes() == data:
+                return
+        _replace(path, iter((data,)), sync=self._sync, mode=0o600)
 
     def write_report(self, filename: str, text: str) -> Path:
         """Write a report beside the receipts; ``filename`` is a bare name. Raises StoreError or RedactionError."""
@@ -258,10 +258,10 @@ def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> 
     return folder / filename
 
 
-def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool) -> None:
+def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool, mode: int = 0o644) -> None:
     """Write a file beside and rename it over the old one, so that no reader sees a half."""
     beside = path.with_name(f".{path.name}.part")
-    descriptor = _open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+    descriptor = _open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         try:
             for chunk in chunks:
@@ -299,9 +299,9 @@ def _claim(folder: Path) -> None:
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
 
 
-def _open(path: Path, flags: int) -> int:
+def _open(path: Path, flags: int, mode: int = 0o644) -> int:
     try:
-        return os.open(path, flags, 0o644)
+        return os.open(path, flags, mode)
     except FileExistsError as error:
         raise StoreError(f"{path.parent}: another run is writing here; give another folder") from error
     except OSError as error:

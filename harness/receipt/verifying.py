@@ -51,6 +51,7 @@ class Verification:
     """What became of a run folder: ``finished`` of ``planned`` episodes, and what is wrong with them.
 
     ``torn`` are lines whose end a kill kept from being written: they never counted, so nothing is wrong with that.
+    ``told`` is no flaw either, and good to know before somebody goes on with the run.
     """
 
     state: Literal["running", "complete", "interrupted", "unknown"]
@@ -58,6 +59,7 @@ class Verification:
     planned: int
     flaws: tuple[Flaw, ...]
     torn: tuple[Flaw, ...] = ()
+    told: tuple[Flaw, ...] = ()
 
 
 #: The files that are added to while a run goes on, and what each line of them is.

@@ -4,7 +4,7 @@ from harness.recording.adopting import Leftover
 from harness.recording.choosing import chosen
 from harness.recording.codec import dump, header_of, load, reseal
 from harness.recording.comparing import Comparer, Seen, drifts_of, header_drifts, volatile_of
-from harness.recording.exchanging import Dress
+from harness.recording.exchanging import Dress, body_bytes
 from harness.recording.files import RecordingWriter, find, orphans, partials, prune, recording_path, write
 from harness.recording.interrupted import Half, halves, halves_below, remove, superfluous
 from harness.recording.keeping import Keeper
@@ -31,6 +31,7 @@ __all__ = [
     "Seen",
     "Story",
     "answer_key",
+    "body_bytes",
     "changed_parts",
     "chosen",
     "commands",

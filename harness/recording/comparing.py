@@ -18,6 +18,7 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
 from harness.schema.name import Pointer
 from harness.schema.pointer import without
+from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import RedactedText
 from harness.schema.recording import Drift, Exchange, PlaneAnswer, RecordedRequest, Recording, Stale
 from harness.schema.run import EpisodeJob
@@ -37,7 +38,7 @@ def header_drifts(recording: Recording, job: EpisodeJob, classifier_version: int
         ("scenario", "scenario", header.scenario, scenario.id),
         ("scenario", "scenario_digest", header.scenario_digest, job.loaded.digest),
         ("scenario", "volatile", list(header.volatile), list(_volatile(job))),
-        ("plane_version", "plane", header.plane.model_dump(mode="json"), job.plane.model_dump(mode="json")),
+        ("plane_version", "plane", _plane(header.plane), _plane(job.plane)),
         ("settings", "actor/model", header.actor.model, job.actor.identity.model),
         ("settings", "actor/settings", _settings(header.actor), _settings(job.actor.identity)),
         ("classifier", "classifier_version", header.classifier_version, classifier_version),
@@ -59,6 +60,10 @@ def volatile_of(recording: Recording, job: EpisodeJob) -> tuple[Pointer, ...]:
 def _volatile(job: EpisodeJob) -> tuple[Pointer, ...]:
     call = job.loaded.scenario.call
     return call.volatile if call else ()
+
+
+def _plane(identity: PlaneIdentity | None) -> JsonValue:
+    return None if identity is None else identity.model_dump(mode="json")
 
 
 def _settings(actor: ActorIdentity) -> JsonValue:

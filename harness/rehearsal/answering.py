@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from harness.errors import ScriptError
+from harness.errors import ProviderError, ScriptError
+from harness.ports import Provider, WireResponse
 from harness.rehearsal.conversation import Conversation
 from harness.scenario import resolve_late, substitute
 from harness.schema.base import JsonValue, canonical_json
@@ -15,7 +16,7 @@ from harness.schema.scenario import LateValue, Scenario
 from harness.schema.script import Action
 from harness.schema.tool import ToolCall
 
-__all__ = ["answer", "body_of"]
+__all__ = ["answer", "reply_of", "whole_body"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,21 @@ def answer(action: Action, scenario: Scenario, shown: Conversation, turn: int) -
     )
 
 
-def body_of(action: Action) -> bytes | None:
+def whole_body(action: Action) -> bytes | None:
     """The whole body that an action gives; None where it gives a reply. A text is sent as it is, else as JSON."""
     if action.raw_response is None:
         return None
     raw = action.raw_response
     return (raw if isinstance(raw, str) else canonical_json(raw)).encode("utf-8", "backslashreplace")
+
+
+def reply_of(codec: Provider, body: bytes) -> Reply | None:
+    """What a body of one dialect says, to be said in another; None where it is no answer."""
+    try:
+        said = codec.decode_reply(WireResponse(200, {}, body))
+    except ProviderError:
+        return None
+    return said.model_copy(update={"finish_word": None, "opaque": None, "quirks": ()})
 
 
 def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:

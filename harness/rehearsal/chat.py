@@ -2,65 +2,63 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Final
 
 from harness.rehearsal.conversation import Conversation
+from harness.rehearsal.reading import SERVER_ERRORS, event, object_in, objects, text_of, words_in
 from harness.schema.base import JsonValue
+from harness.schema.rehearsal import MODELS_PATH, PLAYS
 
 __all__ = ["ChatDialect"]
 
 _TYPES = {401: "authentication_error", 404: "invalid_request_error", 429: "rate_limit_error", 503: "overloaded_error"}
-_SERVER_ERRORS = 500
 
 
 class ChatDialect:
-    """``POST /chat/completions`` as its server sees it."""
+    """``POST /v1/chat/completions`` as its server sees it."""
 
-    def read(self, body: bytes) -> Conversation | None:
+    name: Final = "openai"
+    base: Final = "/v1"
+    place: Final = "/v1/chat/completions"
+    models_path: Final = base + MODELS_PATH
+    mark: Final = None
+
+    def takes(self, path: str) -> bool:
+        """Whether a request to that path is one of this dialect."""
+        return path == self.place
+
+    def read(self, target: str, body: bytes) -> Conversation | None:  # noqa: ARG002  (the body says it all)
         """The request in a body; None where it is no JSON object with a model and a list of messages."""
-        try:
-            root: JsonValue = json.loads(body)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(root, dict):
-            return None
+        root = object_in(body) or {}
         model, messages = root.get("model"), root.get("messages")
         if not isinstance(model, str) or not isinstance(messages, list):
             return None
-        asked = [message for message in messages if isinstance(message, dict)]
-        prompts = (_text(message.get("content")) for message in asked if message.get("role") == "user")
+        asked = objects(messages)
+        prompts = (text_of(message.get("content")) for message in asked if message.get("role") == "user")
+        options = root.get("stream_options")
+        streamed = root.get("stream") is True
         return Conversation(
             model=model,
             prompt=next(prompts, ""),
-            answers=tuple(_text(message.get("content")) for message in asked if message.get("role") == "tool"),
-            streamed=root.get("stream") is True,
-            words=sum(len(text.split()) for text in _texts([messages, root.get("tools")])),
+            answers=tuple(text_of(message.get("content")) for message in asked if message.get("role") == "tool"),
+            streamed=streamed,
+            words=words_in(messages, root.get("tools")),
+            counted=not streamed or (isinstance(options, dict) and options.get("include_usage") is True),
         )
 
     def failure(self, status: int, code: str, message: str) -> dict[str, JsonValue]:
         """``{"error": {"message", "type", "param", "code"}}``."""
-        kind = _TYPES.get(status) or ("server_error" if status >= _SERVER_ERRORS else "invalid_request_error")
+        kind = _TYPES.get(status) or ("server_error" if status >= SERVER_ERRORS else "invalid_request_error")
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
+    def failure_event(self, status: int, code: str, message: str) -> bytes:
+        """The same in an event without a name."""
+        return event(self.failure(status, code, message))
 
-def _text(content: JsonValue) -> str:
-    """Plain content, or the text parts of a list."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    found = (part.get("text") for part in parts if isinstance(part, dict))
-    return "".join(text for text in found if isinstance(text, str))
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    """Every text in a value, keys left out. The nesting is one that ``json`` has already read."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, list):
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            waiting.extend(one.values())
+    def listed(self, plays: Mapping[str, tuple[str, ...]]) -> dict[str, JsonValue]:
+        """``{"object": "list", "data": [{"id", "object"}]}``."""
+        return {
+            "object": "list",
+            "data": [{"id": name, "object": "model", PLAYS: list(played)} for name, played in plays.items()],
+        }

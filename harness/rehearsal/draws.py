@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Final
 
 from harness.schema.base import canonical_json
@@ -14,6 +16,11 @@ __all__ = ["Draws"]
 
 #: The step between neighbours: a float below 1 has 53 bits of its own.
 _STEP: Final = 2.0**-53
+#: Longest of the small pieces of an answer, in bytes; a long answer has about so many pieces and longer ones.
+_PIECE, _PIECES = 24, 512
+#: A byte of a UTF-8 character that is not its first.
+_INSIDE: Final = re.compile(rb"[\x80-\xbf]")
+_DATA: Final = b"data:"
 
 
 class Draws:
@@ -59,6 +66,21 @@ class Draws:
                 point -= fault.rate
         return None
 
-    def _of(self, purpose: str, visit: Visit) -> float:
-        again = (visit.again,) if visit.again else ()
-        return self.uniform(purpose, visit.scenario, visit.trial, visit.turn, visit.attempt, *again)
+    def pieces(self, data: bytes, visit: Visit) -> tuple[bytes, ...]:
+        """The data in small pieces: cut anywhere, and surely in a ``data:`` and in a character of several bytes."""
+        longest = max(_PIECE, 2 * len(data) // _PIECES)
+        cuts, at = {0, len(data)}, 0
+        while at < len(data):
+            cuts.add(at)
+            at += 1 + int(self._of("piece", visit, at) * longest)
+        character = _INSIDE.search(data)
+        if character is not None:
+            cuts.add(character.start())
+        if _DATA in data:
+            cuts.add(data.index(_DATA) + 2)
+        places = sorted(cuts)
+        return tuple(data[start:end] for start, end in pairwise(places))
+
+    def _of(self, purpose: str, visit: Visit, *more: int) -> float:
+        again = (visit.again,) if visit.again or more else ()
+        return self.uniform(purpose, visit.scenario, visit.trial, visit.turn, visit.attempt, *again, *more)

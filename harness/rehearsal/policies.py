@@ -22,6 +22,8 @@ __all__ = ["bundled", "load", "rated"]
 
 #: Most characters of a list of what is allowed.
 _ALLOWED_MAX: Final = 160
+#: Faults that can be told which error they are.
+_WITH_STATUS: Final = ("status", "error_body", "error_event")
 
 
 def bundled() -> PolicyFile:
@@ -116,12 +118,17 @@ def _fault_problems(faults: Sequence[FaultSpec], path: KeyPath) -> Iterator[Prob
         here = (*path, "fault", index)
         if (fault.rate is None) == (fault.at_turn is None):
             yield Problem(here, "it must be known when this happens", "exactly one of rate, at_turn")
-        elif (fault.status is None) == (fault.kind == "status"):
-            yield Problem(
-                here, "a status and the kind status belong together", 'kind = "status" with status = 400 to 599'
-            )
+        elif fault.status is None and fault.kind == "status":
+            yield Problem(here, "it is not told which status", "status = 400 to 599")
+        elif fault.status is not None and fault.kind not in _WITH_STATUS:
+            allowed = f"beside kind = {' or '.join(map(repr, _WITH_STATUS))}"
+            yield Problem((*here, "status"), f"a {fault.kind} has no status", allowed)
         elif fault.retry_after_s is not None and fault.kind != "status":
             yield Problem((*here, "retry_after_s"), f"a {fault.kind} tells no time to wait", 'beside kind = "status"')
+        elif fault.retry_after_as != "seconds" and fault.retry_after_s is None:
+            yield Problem((*here, "retry_after_as"), "it is not told how long to wait", "beside retry_after_s")
+        elif fault.seconds is not None and fault.kind != "stall":
+            yield Problem((*here, "seconds"), f"a {fault.kind} takes no time", 'beside kind = "stall"')
 
 
 def _cut(listed: str) -> str:

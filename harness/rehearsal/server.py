@@ -2,85 +2,56 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import struct
 import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, timedelta
+from email.utils import format_datetime
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final, TextIO
-from urllib.parse import urlsplit
 
+from harness.clock import SystemClock
 from harness.errors import EnvironmentProblem, StoreError
 from harness.ports import Provider
-from harness.rehearsal.chat import ChatDialect
-from harness.rehearsal.stage import Performance, Stage
-from harness.schema.base import JsonValue, canonical_json
-from harness.schema.rehearsal import (
-    MODELS_PATH,
-    PLAYS,
-    REHEARSAL_HEADER,
-    SIMULATED_HEADER,
-    PolicyFile,
-    ServedCall,
-    Visit,
-)
+from harness.rehearsal.dialects import Endpoints
+from harness.rehearsal.performance import Performance
+from harness.rehearsal.serving import Serving
+from harness.rehearsal.stage import Stage
+from harness.schema.rehearsal import REHEARSAL_HEADER, SIMULATED_HEADER, PolicyFile
 from harness.schema.scenario import Scenario
 
-__all__ = ["BODY_MAX", "Rehearsal", "Serving"]
+__all__ = ["BODY_MAX", "Rehearsal"]
 
 #: Largest request body that is read, in bytes.
 BODY_MAX: Final = 16 * 1024 * 1024
 _LOG_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
 _HOST: Final = "127.0.0.1"
-_BASE: Final = "/v1"
-#: SO_LINGER that is on with no time: closing throws away what is left and resets the connection.
 #: Says that no real model answered, whatever the answer is.
 _SIMULATED: Final = {SIMULATED_HEADER: "rehearsal"}
+#: SO_LINGER that is on with no time: closing throws away what is left and resets the connection.
 _RESETS: Final = struct.pack("ii", 1, 0)
-
-
-class Serving:
-    """A server that runs. ``url`` is its base URL; everything may be asked from any thread."""
-
-    def __init__(self, port: int, models: tuple[str, ...], log: TextIO | None) -> None:
-        self.url = f"http://{_HOST}:{port}{_BASE}"
-        self.models = models
-        self._log = log
-        self._lock = threading.Lock()
-        self._calls: list[ServedCall] = []
-
-    @property
-    def calls(self) -> tuple[ServedCall, ...]:
-        """Everything played so far, in order of arrival; requests that were refused are not among them."""
-        with self._lock:
-            return tuple(self._calls)
-
-    @property
-    def counts(self) -> Counter[tuple[str, Visit]]:
-        """How often each visit came, by model and visit: more than 1 is a call that was paid twice."""
-        return Counter((call.model, call.visit) for call in self.calls)
-
-    def note(self, call: ServedCall) -> None:
-        """Count a call, before it is answered: a client that dies meanwhile has still made it."""
-        with self._lock:
-            self._calls.append(call)
-            if self._log is not None:
-                self._log.write(call.model_dump_json() + "\n")
-                self._log.flush()
 
 
 class Rehearsal:
     """A simulated provider that plays scripts of scenarios under model names."""
 
-    def __init__(self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, codec: Provider) -> None:
-        """``codec`` encodes replies. Raises ConfigError for a policy that cannot play the scenarios it names."""
-        self._stage = Stage(scenarios, policies, seed, codec=codec, dialect=ChatDialect())
-        self._path = _BASE + "/chat/completions"
+    def __init__(
+        self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, codec: Provider, *more: Provider
+    ) -> None:
+        """The dialect of each codec is spoken, all on one port.
+
+        Raises ConfigError for a policy that cannot play the scenarios it names, CatalogError for a codec of an unknown
+        dialect.
+        """
+        self._endpoints = Endpoints((codec, *more))
+        self._stage = Stage(scenarios, policies, seed, self._endpoints)
 
     @contextmanager
     def serve(self, port: int = 0, log: Path | None = None) -> Iterator[Serving]:
@@ -89,8 +60,10 @@ class Rehearsal:
         ``log`` gets one JSON line a call, appended. At the end connections are closed, waiting ones too. Raises
         StoreError where the log cannot be written, EnvironmentProblem where the port cannot be taken.
         """
-        with _opened(log) as file, _bound(self._stage, self._path, port) as server:
-            server.serving = Serving(server.server_port, self._stage.models, file)
+        with _opened(log) as file, _bound(self._stage, port) as server:
+            here = f"http://{_HOST}:{server.server_port}"
+            urls = {name: here + base for name, base in self._endpoints.bases.items()}
+            server.serving = Serving(urls, self._stage.models, file)
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, name="rehearsal")
             thread.start()
             try:
@@ -117,9 +90,9 @@ def _opened(log: Path | None) -> Iterator[TextIO | None]:
 
 
 @contextmanager
-def _bound(stage: Stage, path: str, port: int) -> Iterator[_Server]:
+def _bound(stage: Stage, port: int) -> Iterator[_Server]:
     try:
-        server = _Server(stage, path, port)
+        server = _Server(stage, port)
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else "there is no such port"
         raise EnvironmentProblem(f"port {port} of {_HOST} cannot be taken: {why}") from None
@@ -133,8 +106,8 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
     serving: Serving
 
-    def __init__(self, stage: Stage, path: str, port: int) -> None:
-        self.stage, self.path = stage, path
+    def __init__(self, stage: Stage, port: int) -> None:
+        self.stage = stage
         self.stopping = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
@@ -192,23 +165,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """One model call."""
         body = self._body()
-        if body is None:
-            return
-        if urlsplit(self.path).path != self.server.path:
-            self._refuse(404, "not_found", f"there is only POST {self.server.path}")
-            return
-        self._perform(self.server.stage.perform(self.headers.get(REHEARSAL_HEADER), body))
+        if body is not None:
+            self._perform(self.server.stage.perform(self.path, self.headers.get(REHEARSAL_HEADER), body))
 
     def do_GET(self) -> None:
         """Which models there are, and what each plays."""
-        if urlsplit(self.path).path != _BASE + MODELS_PATH:
-            self._refuse(405, "method_not_allowed", f"there is only POST {self.server.path}")
-            return
-        listed: list[JsonValue] = [
-            {"id": name, "object": "model", PLAYS: list(scenarios)}
-            for name, scenarios in self.server.stage.plays.items()
-        ]
-        self._perform(Performance(200, canonical_json({"object": "list", "data": listed}).encode("ascii")))
+        sent = {name.lower(): value for name, value in self.headers.items()}
+        self._perform(self.server.stage.listing(self.path, sent))
 
     def _body(self) -> bytes | None:
         """The request's body; None where it has none that is read, which is answered, or its client went away."""
@@ -227,31 +190,78 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Refuse and close: what stands on the connection from here on is not read."""
         self.close_connection = True
-        self._perform(self.server.stage.refuse(status, code, message))
+        self._perform(self.server.stage.refuse(self.path, status, code, message))
 
     def _perform(self, play: Performance) -> None:
         if play.call is not None:
             self.server.serving.note(play.call)
+        elif play.status != HTTPStatus.OK:
+            self.close_connection = True
         if play.latency_ms and self.server.stopping.wait(play.latency_ms / 1000):
             self.close_connection = True
             return
         if play.fault == "hang":
-            # Until the client goes away, or the server closes the connection.
-            self.connection.recv(1)
-            self.close_connection = True
+            self._wait_for_the_client()
             return
+        self._send(play, is_chunked=self._begin(play))
+
+    def _send(self, play: Performance, *, is_chunked: bool) -> None:
+        """The body, as far as it goes."""
+        for number, piece in enumerate(play.pieces):
+            if number == play.breaks_at:
+                break
+            if number == play.pauses_at and not self._pause(play.pause_s):
+                return
+            if piece:  # an empty chunk would be the end
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+                self.wfile.flush()
+        if play.breaks_at is not None:
+            self._break_off(is_reset=play.fault == "reset")
+        elif is_chunked:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def _begin(self, play: Performance) -> bool:
+        """Send status and headers; whether what follows is sent in chunks, for its length is not told."""
+        headers = {"content-type": "application/json", **play.headers, **_SIMULATED}
+        is_chunked = play.streamed and self.request_version != "HTTP/1.0"
+        if is_chunked:
+            headers["transfer-encoding"] = "chunked"
+        elif play.streamed:
+            self.close_connection = True
+        else:
+            headers["content-length"] = str(len(play.body))
+        if play.retry_in_s is not None:
+            # dates have no fractions: nobody is to come back too soon
+            then = SystemClock().now() + timedelta(seconds=math.ceil(play.retry_in_s))
+            headers["retry-after"] = format_datetime(then.astimezone(UTC), usegmt=True)
         self.send_response(play.status)
-        for name, value in {"content-type": "application/json", **play.headers, **_SIMULATED}.items():
+        for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("content-length", str(len(play.body)))
         if self.close_connection:
             self.send_header("connection", "close")
         self.end_headers()
-        self.wfile.write(play.body if play.fault != "reset" else play.body[: len(play.body) // 2])
-        if play.fault == "reset":
-            self.wfile.flush()
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESETS)
+        return is_chunked
+
+    def _pause(self, seconds: float | None) -> bool:
+        """Be silent; whether the answer goes on then."""
+        if seconds is None:
+            self._wait_for_the_client()
+            return False
+        if self.server.stopping.wait(seconds):
             self.close_connection = True
+            return False
+        return True
+
+    def _wait_for_the_client(self) -> None:
+        """Until it goes away, or the server closes the connection."""
+        self.connection.recv(1)
+        self.close_connection = True
+
+    def _break_off(self, *, is_reset: bool) -> None:
+        self.wfile.flush()
+        if is_reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESETS)
+        self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class's name)
         """Say nothing: what was played is in ``calls``."""

@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Final
 
 from harness.errors import ScriptError
-from harness.ports import Provider
-from harness.rehearsal.answering import answer, body_of
+from harness.rehearsal.answering import answer, reply_of, whole_body
 from harness.rehearsal.casting import Role, cast
 from harness.rehearsal.conversation import Conversation, Dialect
+from harness.rehearsal.dialects import Endpoint, Endpoints
+from harness.rehearsal.draws import Draws
+from harness.rehearsal.performance import Performance
+from harness.rehearsal.reading import json_bytes, path_of
+from harness.rehearsal.spoiling import Answer, instead, spoiled
 from harness.scenario import bind
-from harness.schema.base import JsonValue, canonical_json
 from harness.schema.counting import counted
-from harness.schema.message import Usage
 from harness.schema.rehearsal import REHEARSAL_HEADER, FaultKind, FaultSpec, PolicyFile, ServedCall, Visit
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action
 
-__all__ = ["Performance", "Stage"]
+__all__ = ["Stage"]
 
-_HTML = b"<!doctype html><html><head><title>Sign in</title></head><body>Please sign in.</body></html>\n"
 _ADVICE = (
     f"the request header {REHEARSAL_HEADER} is missing or malformed; send "
     f"'{REHEARSAL_HEADER}: scenario=PACK/NAME;trial=N;turn=N;attempt=N', each number from 1"
 )
-#: How servers name what their statuses mean.
-_CODES = {429: "rate_limit_exceeded", 503: "overloaded"}
-
-
-@dataclass(frozen=True, slots=True)
-class Performance:
-    """What to do with the connection.
-
-    ``call`` is None where the request was refused: nothing was played. ``fault`` ``reset`` breaks the connection in
-    the middle of ``body``, ``hang`` never answers.
-    """
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
-    latency_ms: float = 0.0
-    fault: FaultKind | None = None
-    call: ServedCall | None = None
+#: Faults after which nobody has the token counts of an answer.
+_UNCOUNTED: Final[frozenset[FaultKind | None]] = frozenset(
+    {"reset", "close", "hang", "unfinished", "error_body", "error_event"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
     """One request that will be answered: who plays which action of which scenario, and what goes wrong."""
 
+    endpoint: Endpoint
+    draws: Draws
     shown: Conversation
     visit: Visit
     scenario: Scenario
@@ -56,6 +46,11 @@ class _Cue:
     action: Action
     fault: FaultSpec | None
     latency_ms: float
+
+    @property
+    def kind(self) -> FaultKind | None:
+        """What goes wrong."""
+        return None if self.fault is None else self.fault.kind
 
 
 class _RefusedError(Exception):
@@ -69,13 +64,11 @@ class _RefusedError(Exception):
 class Stage:
     """Answers requests from policies alone: the same request and visit give the same bytes, in any order."""
 
-    def __init__(
-        self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, *, codec: Provider, dialect: Dialect
-    ) -> None:
+    def __init__(self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, endpoints: Endpoints) -> None:
         """Raises ConfigError where a policy names a script that a scenario lacks; ScenarioError where one is broken."""
         self._scenarios = {one.id: bind(one, {}) for one in scenarios}
         self._parts = cast(tuple(self._scenarios.values()), policies, seed)
-        self._codec, self._dialect = codec, dialect
+        self._endpoints = endpoints
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -87,15 +80,35 @@ class Stage:
         """The scenarios that each model has a script for, by its name."""
         return {name: tuple(one for one, roles in part.roles.items() if roles) for name, part in self._parts.items()}
 
-    def perform(self, header: str | None, body: bytes) -> Performance:
-        """What a request with this value of ``REHEARSAL_HEADER`` and this body gets; never raises."""
-        try:
-            return self._play(self._cue(header, body))
-        except _RefusedError as error:
-            return self.refuse(error.status, error.code, str(error))
+    def perform(self, target: str, header: str | None, body: bytes) -> Performance:
+        """What a request gets; never raises.
 
-    def _cue(self, header: str | None, body: bytes) -> _Cue:
-        shown = self._dialect.read(body)
+        ``target`` is its path with its query, ``header`` the value of its ``REHEARSAL_HEADER``.
+        """
+        path = path_of(target)
+        endpoint = self._endpoints.at(path)
+        if endpoint is None:
+            return self.refuse(target, 404, "not_found", f"there is only POST {self._endpoints.places}")
+        try:
+            return self._play(self._cue(endpoint, target, header, body))
+        except _RefusedError as error:
+            return _refusal(endpoint.dialect, error.status, error.code, str(error))
+
+    def listing(self, target: str, headers: Mapping[str, str]) -> Performance:
+        """The list of models for a client that asks at this path and sends these headers, names in lower case."""
+        dialect = self._endpoints.listing(path_of(target), headers)
+        if dialect is None:
+            return self.refuse(target, 405, "method_not_allowed", f"there is only POST {self._endpoints.places}")
+        return Performance(200, (json_bytes(dialect.listed(self.plays)),))
+
+    def refuse(self, target: str, status: int, code: str, message: str) -> Performance:
+        """An answer to a request to that path that nothing is played for."""
+        path = path_of(target)
+        endpoint = self._endpoints.at(path)
+        return _refusal(self._endpoints.beside(path) if endpoint is None else endpoint.dialect, status, code, message)
+
+    def _cue(self, endpoint: Endpoint, target: str, header: str | None, body: bytes) -> _Cue:
+        shown = endpoint.dialect.read(target, body)
         if shown is None:
             raise _RefusedError("invalid_body", "the body is no request of this dialect")
         part = self._parts.get(shown.model)
@@ -104,8 +117,6 @@ class Stage:
         visit = None if header is None else Visit.read(header)
         if visit is None:
             raise _RefusedError("rehearsal_header", _ADVICE)
-        if shown.streamed:
-            raise _RefusedError("stream_unsupported", "answers are not streamed here; send stream = false")
         role = part.role(visit)
         if role is None:
             known = ", ".join(name for name, roles in part.roles.items() if roles)
@@ -115,6 +126,8 @@ class Stage:
             advice = f"policy {role.policy} has {answers}; the episode should have ended by then"
             raise _RefusedError("rehearsal_script_exhausted", advice)
         return _Cue(
+            endpoint=endpoint,
+            draws=part.draws,
             shown=shown,
             visit=visit,
             scenario=self._scenarios[visit.scenario],
@@ -124,61 +137,58 @@ class Stage:
             latency_ms=part.draws.latency_ms(role.latency, visit),
         )
 
-    def refuse(self, status: int, code: str, message: str) -> Performance:
-        """An answer to a request that nothing is played for."""
-        return Performance(status, _json(self._dialect.failure(status, code, message)))
-
     def _play(self, cue: _Cue) -> Performance:
-        if cue.fault is not None and cue.fault.kind in {"status", "html", "hang"}:
-            return self._failed(cue, cue.fault)
+        failed = None if cue.fault is None else instead(cue.endpoint.dialect, cue.fault)
+        if failed is not None:
+            return _done(cue, failed, None)
         if cue.action.raises is not None:
-            return self._done(cue, b"", None, "hang" if cue.action.raises == "TimeoutError" else "reset")
-        kind = None if cue.fault is None else cue.fault.kind
-        whole = body_of(cue.action)
-        if whole is not None:
-            return self._done(cue, whole[: len(whole) // 2] if kind == "truncate" else whole, None, kind)
+            kind: FaultKind = "hang" if cue.action.raises == "TimeoutError" else "reset"
+            return _done(cue, Performance(200, (), fault=kind, breaks_at=0), None)
+        meant = self._answer(cue)
+        return _done(cue, spoiled(meant, cue.fault, cue.endpoint, cue.draws, cue.visit), meant)
+
+    def _answer(self, cue: _Cue) -> Answer:
+        """What the action of a cue comes to in its dialect, before anything happens to it on its way."""
+        codec, chat = cue.endpoint.codec, self._endpoints.chat
+        raw = whole_body(cue.action)
         try:
-            reply = answer(cue.action, cue.scenario, cue.shown, cue.visit.turn)
+            if raw is None:
+                reply = answer(cue.action, cue.scenario, cue.shown, cue.visit.turn)
+                if cue.action.raw_message is not None and chat is not None and codec is not chat:
+                    reply = reply_of(chat, chat.encode_reply(reply)) or reply
+            else:
+                said = None if chat is None or (codec is chat and not cue.shown.streamed) else reply_of(chat, raw)
+                if said is None:
+                    return Answer((raw[: len(raw) // 2] if cue.kind == "truncate" else raw,), streamed=False)
+                reply = said
         except ScriptError as error:
             place = f"policy {cue.role.policy}, turn {cue.visit.turn}"
             raise _RefusedError("rehearsal_unresolved", f"{place}: {error}") from None
-        if kind == "truncate":
+        if cue.kind == "truncate":
             reply = reply.truncated()
-        elif kind == "no_usage":
+        if cue.kind == "no_usage" or not cue.shown.counted:
             reply = reply.model_copy(update={"usage": None})
-        return self._done(cue, self._codec.encode_reply(reply), reply.usage, kind)
-
-    def _failed(self, cue: _Cue, fault: FaultSpec) -> Performance:
-        """What needs no answer to spoil: an HTTP error, a page that no API sends, nothing at all."""
-        if fault.kind == "hang":
-            return self._done(cue, b"", None, "hang")
-        if fault.status is None:
-            return self._done(cue, _HTML, None, "html", headers={"content-type": "text/html; charset=utf-8"})
-        code = _CODES.get(fault.status, "server_error" if fault.status >= 500 else "invalid_request_error")  # noqa: PLR2004  (server errors)
-        told = _json(self._dialect.failure(fault.status, code, "the rehearsal's policy says so"))
-        wait = {} if fault.retry_after_s is None else {"retry-after": f"{fault.retry_after_s:g}"}
-        return self._done(cue, told, None, "status", status=fault.status, headers=wait)
-
-    def _done(
-        self,
-        cue: _Cue,
-        body: bytes,
-        usage: Usage | None,
-        fault: FaultKind | None,
-        *,
-        status: int = 200,
-        headers: Mapping[str, str] | None = None,
-    ) -> Performance:
-        call = ServedCall(
-            model=cue.shown.model,
-            visit=cue.visit,
-            policy=cue.role.policy,
-            fault=fault,
-            latency_ms=cue.latency_ms,
-            usage=None if fault in {"reset", "hang"} else usage,
-        )
-        return Performance(status, body, headers or {}, cue.latency_ms, fault, call)
+        if cue.shown.streamed:
+            return Answer(codec.encode_stream(reply), streamed=True, reply=reply)
+        return Answer((codec.encode_reply(reply),), streamed=False, reply=reply)
 
 
-def _json(value: JsonValue) -> bytes:
-    return canonical_json(value).encode("utf-8", "backslashreplace")
+def _done(cue: _Cue, play: Performance, answer: Answer | None) -> Performance:
+    """The performance with what is known of its call."""
+    fault = play.fault or cue.kind
+    is_lost = fault in _UNCOUNTED or (fault == "stall" and play.pause_s is None)
+    call = ServedCall(
+        dialect=cue.endpoint.dialect.name,
+        streamed=cue.shown.streamed,
+        model=cue.shown.model,
+        visit=cue.visit,
+        policy=cue.role.policy,
+        fault=fault,
+        latency_ms=cue.latency_ms,
+        usage=None if answer is None or is_lost else answer.usage,
+    )
+    return replace(play, latency_ms=cue.latency_ms, fault=fault, call=call)
+
+
+def _refusal(dialect: Dialect, status: int, code: str, message: str) -> Performance:
+    return Performance(status, (json_bytes(dialect.failure(status, code, message)),))

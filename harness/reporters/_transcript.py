@@ -33,7 +33,8 @@ def tell(transcript: Transcript, *, width: int, color: bool) -> str:
     if transcript.header is not None:
         header = transcript.header
         told = f"{header.scenario}, {header.actor.ref}, trial {header.trial}"
-        indented(console, f"{told}, {header.plane.ref}, {header.provenance}, redacted when it was written", 3)
+        plane = "" if header.plane is None else f"{header.plane.ref}, "
+        indented(console, f"{told}, {plane}{header.provenance}, redacted when it was written", 3)
         indented(console, _judged(transcript), 3)
     if transcript.problem is not None:
         indented(console, transcript.problem, 3)
@@ -49,6 +50,8 @@ def _judged(transcript: Transcript) -> str:
     if transcript.verdict is not None:
         code = "" if transcript.failure_code is None else f" ({transcript.failure_code})"
         return f"when it was recorded the episode {_JUDGED[transcript.verdict]}{code}"
+    if transcript.header is not None and transcript.header.scenario_digest is None:
+        return "it is of no scenario: it cannot be judged, and not be replayed in one"
     name = transcript.file.rpartition("/")[2].removesuffix(".jsonl")
     again = ""
     if transcript.header is not None:

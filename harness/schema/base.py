@@ -8,11 +8,12 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 __all__ = [
+    "SAME_ERRORS",
     "Digest",
     "Frozen",
     "JsonValue",
@@ -42,6 +43,10 @@ class Frozen(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
     )
+
+
+#: Errors of pydantic that have another name in a dataclass.
+SAME_ERRORS: Final = {"unexpected_keyword_argument": "extra_forbidden", "dataclass_type": "model_type"}
 
 
 class Plain:

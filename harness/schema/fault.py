@@ -13,8 +13,10 @@ __all__ = ["ActorFault", "ActorFaultKind"]
 #: ``delay``: the answer comes so much later. ``hang``: none comes. ``disconnect``: the connection is lost while it is
 #: waited for. ``refuse``: the model declines. ``truncate``: half of the answer, ended by the token limit.
 #: ``no_usage``: the answer without its token counts. ``overflow``: the prompt is called too long. ``cancel``: somebody
-#: asks to stop while it is waited for.
-ActorFaultKind = Literal["delay", "hang", "disconnect", "refuse", "truncate", "no_usage", "overflow", "cancel"]
+#: asks to stop while it is waited for. ``stream``: the answer comes as a stream, whether the actor streams or not.
+ActorFaultKind = Literal[
+    "delay", "hang", "disconnect", "refuse", "truncate", "no_usage", "overflow", "cancel", "stream"
+]
 
 
 class ActorFault(Frozen):

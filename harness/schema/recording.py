@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from harness.schema.actor import ActorIdentity, Provenance
 from harness.schema.base import Digest, Frozen, JsonValue
@@ -35,21 +35,31 @@ class RecordingHeader(Frozen):
     ``volatile`` are the pointers whose values were taken out of every plane answer and of every JSON text inside a
     request before anything was compared. ``parts`` are short digests of the scenario's parts by their dotted keys;
     None in files that were written without them.
+
+    What was imported is of no scenario and met no control plane: ``scenario`` is then ``imported/NAME``, and all that
+    a scenario, a control plane and a judge say is None.
     """
 
     line: Literal["header"] = "header"
     format: Literal[1] = 1
     scenario: ScenarioId
-    scenario_digest: Digest
+    scenario_digest: Digest | None
     actor: ActorIdentity
-    plane: PlaneIdentity
+    plane: PlaneIdentity | None
     trial: int
-    prompt: Digest
-    tools: Digest
+    prompt: Digest | None
+    tools: Digest | None
     volatile: tuple[Pointer, ...] = Field(max_length=8)
     provenance: Provenance
-    classifier_version: int
+    classifier_version: int | None
     parts: dict[str, str] | None = None
+
+    @model_validator(mode="after")
+    def _is_of_a_scenario_or_imported(self) -> Self:
+        of_scenario = (self.scenario_digest, self.plane, self.prompt, self.tools, self.classifier_version)
+        if any((one is None) != (self.provenance == "imported") for one in of_scenario):
+            raise ValueError("what is imported is of no scenario, and nothing else is")
+        return self
 
     @model_serializer(mode="wrap")
     def _as_written(self, inner: SerializerFunctionWrapHandler) -> dict[str, object]:

@@ -14,6 +14,7 @@ from harness.schema.name import ScenarioId
 
 __all__ = [
     "MODELS_PATH",
+    "MODELS_PATHS",
     "PLAYS",
     "REHEARSAL_HEADER",
     "SIMULATED_HEADER",
@@ -22,6 +23,7 @@ __all__ = [
     "PolicyFile",
     "RehearsedModel",
     "RehearsedPolicy",
+    "RetryForm",
     "ServedCall",
     "Visit",
 ]
@@ -32,6 +34,8 @@ REHEARSAL_HEADER: Final = "x-harness-rehearsal"
 SIMULATED_HEADER: Final = "x-harness-simulated"
 #: Where below its base URL a server lists its models.
 MODELS_PATH: Final = "/models"
+#: The same for codecs whose base URL has no path of its own.
+MODELS_PATHS: Final = {"anthropic": "/v1/models", "gemini": "/v1beta/models"}
 #: The key under which a rehearsal adds the ids of the scenarios that a model plays to an entry of that list.
 PLAYS: Final = "plays"
 
@@ -79,17 +83,38 @@ class Visit(Plain):
         return cls(scenario=found["scenario"], trial=trial, turn=turn, attempt=attempt, again=again)
 
 
-#: ``status``: an HTTP error. ``reset``: the connection breaks in the middle of the body. ``hang``: no answer at all.
-#: ``html``: a web page with status 200. ``truncate``: half an answer that says so (``length``). ``no_usage``: a whole
-#: answer without token counts.
-FaultKind = Literal["status", "reset", "hang", "html", "truncate", "no_usage"]
+#: ``status``: an HTTP error. ``reset``: the connection breaks in the middle of the body. ``close``: it is closed there
+#: in order. ``hang``: no answer at all. ``stall``: silence in the middle of the body. ``chunks``: a whole answer in
+#: many small pieces. ``unfinished``: an orderly answer that lacks its end. ``html``: a web page with status 200.
+#: ``error_body``: an error with status 200. ``error_event``: an error in the middle of a stream, and ``error_body``
+#: where none was asked for. ``truncate``: half an answer that says so (``length``). ``no_usage``: a whole answer
+#: without token counts.
+FaultKind = Literal[
+    "status",
+    "reset",
+    "close",
+    "hang",
+    "stall",
+    "chunks",
+    "unfinished",
+    "html",
+    "error_body",
+    "error_event",
+    "truncate",
+    "no_usage",
+]
+#: How an answer says when to come back: ``retry-after`` in seconds or as a date, ``retry-after-ms``, a limit that is
+#: used up and when it is full again (``x-ratelimit-...``), or the details of the error.
+RetryForm = Literal["seconds", "date", "milliseconds", "reset", "details"]
 
 
 class FaultSpec(Frozen):
     """What goes wrong, and when; exactly one of ``rate`` and ``at_turn`` is given.
 
     ``rate`` is the share of attempts that it hits; ``at_turn`` hits the first ``attempts`` attempts at that turn.
-    ``status`` and ``retry_after_s`` belong to the kind ``status``.
+    ``status`` belongs to the kind ``status``, and may tell which error ``error_body`` and ``error_event`` mean;
+    ``retry_after_s`` and its form belong to ``status``. ``seconds`` is how long a ``stall`` lasts; without it, until
+    the client gives up.
     """
 
     kind: FaultKind
@@ -98,6 +123,8 @@ class FaultSpec(Frozen):
     attempts: int = Field(default=1, ge=1)
     status: int | None = Field(default=None, ge=400, le=599)
     retry_after_s: float | None = Field(default=None, ge=0, le=3600)
+    retry_after_as: RetryForm = "seconds"
+    seconds: float | None = Field(default=None, gt=0, le=600)
 
 
 class RehearsedPolicy(Frozen):
@@ -135,8 +162,10 @@ class PolicyFile(Frozen):
 
 
 class ServedCall(Frozen):
-    """One request that was answered, or answered with a fault; no text of it."""
+    """One request that was answered, or answered with a fault; no text of it. ``usage`` is what the answer tells."""
 
+    dialect: str
+    streamed: bool
     model: str
     visit: Visit
     policy: str

@@ -1,19 +1,19 @@
 """What is said in the bodies of requests and answers.
 
-The messages of chat completions are known, and what looks like them; whatever else stands there is given as JSON.
+The messages of the known dialects are known; whatever else stands there is given as JSON.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from harness.schema.base import JsonValue
+from harness.schema.message import Reply
 from harness.schema.recording import RecordedRequest, RecordedResponse
 from harness.schema.transcript import Speaker
+from harness.transcript.blocks import Said, as_text, content, of_blocks, of_item, system, tool_names
 
-__all__ = ["Said", "as_text", "asked", "messages", "offered", "replied"]
+__all__ = ["Said", "as_text", "asked", "messages", "offered", "replied", "spoken_by", "told_beside"]
 
 #: Where the known dialects keep their messages.
 _LISTS = ("messages", "input", "contents")
@@ -27,15 +27,8 @@ _SPEAKERS: dict[str, Speaker] = {
     "function": "tool",
 }
 _OK = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One text, whole."""
-
-    speaker: Speaker
-    about: str
-    text: str
+#: How ids begin that a decoder made, because the provider gave none.
+_MADE = "made-"
 
 
 def messages(request: RecordedRequest) -> list[JsonValue]:
@@ -51,8 +44,12 @@ def messages(request: RecordedRequest) -> list[JsonValue]:
 def offered(request: RecordedRequest) -> str:
     """The names of the tools in a request, or nothing."""
     tools = request.body.get("tools") if isinstance(request.body, dict) else None
-    names = [_tool_name(tool) for tool in tools] if isinstance(tools, list) else []
-    return ", ".join(name for name in names if name)
+    return ", ".join(name for name in tool_names(tools) if name)
+
+
+def told_beside(request: RecordedRequest) -> str:
+    """What the model is told beside the messages, or nothing."""
+    return system(request.body)
 
 
 def asked(message: JsonValue) -> Iterator[Said]:
@@ -62,17 +59,29 @@ def asked(message: JsonValue) -> Iterator[Said]:
         return
     role = message.get("role")
     speaker = _SPEAKERS.get(role, "user") if isinstance(role, str) else "user"
+    item = of_item(message)
+    blocks = of_blocks(message, speaker) if item is None else item
+    if blocks is not None:
+        yield from blocks
+        return
     if speaker == "model":
         yield from _spoken(message)
         return
     call = message.get("tool_call_id")
     about = f"result of {call}" if isinstance(call, str) else ""
-    yield Said(speaker, about, _content(message.get("content")))
+    yield Said(speaker, about, content(message.get("content")))
 
 
-def replied(response: RecordedResponse) -> Iterator[Said]:
-    """The texts of an answer: the reply in it, or the answer itself."""
+def replied(response: RecordedResponse, read: Reply | None = None) -> Iterator[Said]:
+    """The texts of an answer: the reply in it, or the answer itself.
+
+    ``read`` is what its dialect's decoder makes of it, where there is one: a reply that is no chat completion is told
+    from that.
+    """
     message, finish = _reply(response.body)
+    if response.status == _OK and message is None and read is not None:
+        yield from spoken_by(read)
+        return
     if response.status != _OK or message is None:
         yield Said("provider", f"HTTP {response.status}", as_text(response.body))
         return
@@ -80,6 +89,20 @@ def replied(response: RecordedResponse) -> Iterator[Said]:
     yield from found or [Said("model", "says nothing", "")]
     if finish:
         yield Said("provider", f"finish {finish}", "")
+
+
+def spoken_by(reply: Reply) -> Iterator[Said]:
+    """The texts of a reply that was decoded."""
+    said = (("thinks", reply.reasoning), ("refuses", reply.refusal), ("says", reply.text))
+    found = [Said("model", about, text) for about, text in said if text]
+    for call in reply.calls:
+        number = "" if call.id.startswith(_MADE) else f" ({call.id})"
+        given = call.arguments_raw if call.arguments is None else as_text(call.arguments)
+        found.append(Said("model", f"calls {call.name}{number}", given))
+    yield from found or [Said("model", "says nothing", "")]
+    word = reply.finish_word or reply.finish
+    if word:
+        yield Said("provider", f"finish {word}", "")
 
 
 def _reply(body: JsonValue) -> tuple[dict[str, JsonValue] | None, str]:
@@ -93,7 +116,7 @@ def _reply(body: JsonValue) -> tuple[dict[str, JsonValue] | None, str]:
 
 def _spoken(message: dict[str, JsonValue]) -> Iterator[Said]:
     for key, about in (("reasoning_content", "thinks"), ("refusal", "refuses"), ("content", "says")):
-        text = _content(message.get(key))
+        text = content(message.get(key))
         if text:
             yield Said("model", about, text)
     calls = message.get("tool_calls")
@@ -106,26 +129,3 @@ def _spoken(message: dict[str, JsonValue]) -> Iterator[Said]:
         number = call.get("id")
         about = f"{name} ({number})" if isinstance(number, str) and number else name
         yield Said("model", about, as_text(function.get("arguments")))
-
-
-def _content(value: JsonValue) -> str:
-    """A text, or the texts of its parts."""
-    if isinstance(value, list):
-        return "\n".join(_content(part) for part in value)
-    text = value.get("text") if isinstance(value, dict) else value
-    return as_text(text if isinstance(text, str) else value)
-
-
-def as_text(value: JsonValue) -> str:
-    """A text as it is, anything else as JSON; nothing for null."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _tool_name(tool: JsonValue) -> str:
-    if not isinstance(tool, dict):
-        return ""
-    function = tool.get("function")
-    name = function.get("name") if isinstance(function, dict) else tool.get("name")
-    return name if isinstance(name, str) else ""

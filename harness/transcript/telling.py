@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.schema.base import JsonValue
+from harness.schema.message import Reply
 from harness.schema.recording import Exchange, PlaneAnswer, Recording
 from harness.schema.transcript import Passage, Transcript, TranscriptTurn
-from harness.transcript.speech import Said, as_text, asked, messages, offered, replied
+from harness.transcript.speech import Said, as_text, asked, messages, offered, replied, told_beside
 
 __all__ = ["transcript"]
 
@@ -34,11 +36,19 @@ class _Shears:
         )
 
 
-def transcript(recording: Recording, file: str, *, size: int, text_bytes: int | None = None) -> Transcript:
+def transcript(
+    recording: Recording,
+    file: str,
+    *,
+    size: int,
+    text_bytes: int | None = None,
+    read: Callable[[Exchange], Reply | None] | None = None,
+) -> Transcript:
     """A recording, told: of each request only what no earlier request of it said.
 
     ``file`` is how the recording is called and ``size`` its bytes; no text is longer than ``text_bytes`` bytes of
-    UTF-8. What the control plane answered stands under the exchange whose reply called for it.
+    UTF-8. ``read`` decodes an answer that is no chat completion; it gives None where that fails. What the control plane
+    answered stands under the exchange whose reply called for it.
     """
     shears = _Shears(text_bytes)
     answers = _answers(recording, shears)
@@ -50,7 +60,7 @@ def transcript(recording: Recording, file: str, *, size: int, text_bytes: int | 
         line = 1 + exchange.number
         now = messages(exchange.request)
         fresh = _fresh(before, now, exchange, said)
-        said = tuple(replied(exchange.response))
+        said = tuple(replied(exchange.response, None if read is None else read(exchange)))
         calls = sum(one.speaker == "model" and one.about.startswith("calls") for one in said)
         last = exchange.number == len(recording.exchanges)
         turns.append(
@@ -75,13 +85,26 @@ def _fresh(
     if not before:
         tools = offered(exchange.request)
         found += [Said("harness", "offers", tools)] if tools else []
+        beside = told_beside(exchange.request)
+        found += [Said("system", "", beside)] if beside else []
     if not now:
         found.append(Said("user", "", as_text(exchange.request.body)))
-    for position, message in enumerate(now[start:]):
+    repeats = True
+    for message in now[start:]:
         texts = list(asked(message))
-        repeated = position == 0 and all(text in said for text in texts)
-        found += [] if repeated else texts
+        repeats = repeats and all(any(_alike(text, one) for one in said) for text in texts)
+        found += [] if repeats else texts
     return found
+
+
+def _alike(one: Said, other: Said) -> bool:
+    """Whether two texts say the same; JSON may be written in another way."""
+    if one == other or one[:2] != other[:2]:
+        return one == other
+    try:
+        return bool(json.loads(one.text) == json.loads(other.text))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _answers(recording: Recording, shears: _Shears) -> list[tuple[int, Passage]]:

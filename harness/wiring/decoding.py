@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from harness.schema.message import (
 from harness.schema.tool import CallFault, ToolCall, ToolSpec
 from harness.schema.wire_file import API_CODECS, WireAnswer, WireContext, WireFile
 
-__all__ = ["Explained", "Judged", "explain", "judged", "read_as", "read_wire_file", "words_of"]
+__all__ = ["Explained", "Judged", "explain", "judged", "read_answer", "read_as", "read_wire_file", "words_of"]
 
 _Value = TypeVar("_Value")
 _FILE = TypeAdapter(WireFile)
@@ -98,30 +98,40 @@ def explain(file: WireFile) -> tuple[Explained, ...]:
     results = iter(file.context.tool_results)
     messages: list[Message] = [UserMessage(text=PROMPT)]
     found = []
+    known = tools if file.context.tools is not None else None
+    now = _time(file.context.now, file.id)
     for answer in (file.http, *file.then):
-        reply, error = _decoded(codec, answer, file)
-        calls = judged(reply, error, tools if file.context.tools is not None else None)
-        following: JsonValue = None
-        if error is None and reply is not None:
-            more = _following(reply, calls, results, file.context)
-            messages += more
-            if more:
-                request = ModelRequest(model=MODEL, messages=tuple(messages), tools=tools, settings=settings)
-                following = json.loads(codec.encode_request(request))
-        body = answer.body.decode("utf-8", "replace")
-        said = () if error is None else words_of(body)
-        found.append(Explained(reply, error, calls, said, following))
+        one = read_answer(codec, _response(answer), stream=file.stream, tools=known, now=now)
+        more = [] if one.error or one.reply is None else _following(one.reply, one.calls, results, file.context)
+        messages += more
+        if more:
+            request = ModelRequest(model=MODEL, messages=tuple(messages), tools=tools, settings=settings)
+            one = replace(one, following=json.loads(codec.encode_request(request)))
+        found.append(one)
     return tuple(found)
 
 
-def _decoded(codec: Provider, answer: WireAnswer, file: WireFile) -> tuple[Reply | None, ProviderError | None]:
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    response = WireResponse(answer.status, headers, answer.body, "connection_lost" if answer.is_cut else None)
-    decode = codec.decode_stream if file.stream else codec.decode_reply
+def read_answer(
+    codec: Provider,
+    response: WireResponse,
+    *,
+    stream: bool,
+    tools: Sequence[ToolSpec] | None = None,
+    now: datetime | None = None,
+) -> Explained:
+    """One answer; ``tools`` are those that were declared (None: any name counts as known), nothing follows."""
+    decode = codec.decode_stream if stream else codec.decode_reply
     try:
-        return decode(response, now=_time(file.context.now, file.id)), None
+        reply = decode(response, now=now)
     except ProviderError as error:
-        return error.partial, error
+        said = words_of(response.body.decode("utf-8", "replace"))
+        return Explained(error.partial, error, judged(error.partial, error, tools), said, None)
+    return Explained(reply, None, judged(reply, None, tools), (), None)
+
+
+def _response(answer: WireAnswer) -> WireResponse:
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    return WireResponse(answer.status, headers, answer.body, "connection_lost" if answer.is_cut else None)
 
 
 def _time(said: str | float | None, name: str) -> datetime | None:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from harness import recording
-from harness.documents import DocumentError, read_file
-from harness.episode.durable import JOURNAL, SPOOL
 from harness.errors import RecordingError
-from harness.journal import is_kept_as_named, journal_damage
 from harness.receipt import Flaw
+from harness.wiring.kept_unfinished import flaws_of, told_of
 from harness.wiring.waiting import EPISODES
 
-__all__ = ["flaws_beside"]
+__all__ = ["flaws_beside", "told_beside"]
 
 _RECORDINGS = "recordings"
-#: No text of an episode is larger, in bytes.
-_TEXT_MAX = 1 << 30
 
 
 def flaws_beside(run: Path) -> Iterator[Flaw]:
-    """Damaged recordings; of episodes that are not over, damaged journals, and texts that are not what was kept."""
-    yield from _unfinished(run)
+    """Damaged recordings; of episodes that are not over, what was changed and what others may read."""
+    folder = run / EPISODES
+    if not folder.is_dir() and (folder.is_symlink() or folder.exists()):
+        yield Flaw(EPISODES, "is no folder")
+    for place in _unfinished(run):
+        for flaw in flaws_of(place):
+            yield _below(place, flaw)
     for path in sorted((run / _RECORDINGS).rglob("*.jsonl")):
         try:
             recording.load(path)
@@ -30,20 +32,19 @@ def flaws_beside(run: Path) -> Iterator[Flaw]:
             yield Flaw(path.relative_to(run).as_posix(), error.problem, error.line)
 
 
-def _unfinished(run: Path) -> Iterator[Flaw]:
+def told_beside(run: Path) -> Iterator[Flaw]:
+    """Of episodes that are not over, what is no flaw and good to know before somebody goes on with them."""
+    for place in _unfinished(run):
+        for told in told_of(place):
+            yield _below(place, told)
+
+
+def _unfinished(run: Path) -> Iterator[Path]:
     folder = run / EPISODES
-    if not folder.is_dir():
-        if folder.is_symlink() or folder.exists():
-            yield Flaw(EPISODES, "is no folder")
-        return
-    for place in sorted(folder.iterdir()):
-        below = f"{EPISODES}/{place.name}"
-        problem = journal_damage(place / JOURNAL)
-        if problem is not None:
-            yield Flaw(f"{below}/{JOURNAL}", problem)
-        for path in sorted((place / SPOOL).glob("[!.]*")):
-            try:
-                if not is_kept_as_named(path.name, read_file(path, most=_TEXT_MAX)):
-                    yield Flaw(f"{below}/{SPOOL}/{path.name}", "is not what was kept under that name")
-            except DocumentError as error:
-                yield Flaw(f"{below}/{SPOOL}/{path.name}", error.problem)
+    if folder.is_dir() and not folder.is_symlink():
+        yield from sorted(folder.iterdir())
+
+
+def _below(place: Path, flaw: Flaw) -> Flaw:
+    name = place.name if flaw.file == "." else f"{place.name}/{flaw.file}"
+    return replace(flaw, file=f"{EPISODES}/{name}")

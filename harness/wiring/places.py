@@ -11,12 +11,21 @@ import platformdirs
 
 import harness
 from harness import catalog, command, scenario
-from harness.errors import CatalogError, EnvironmentProblem
+from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
 
-__all__ = ["CONFIG", "Settings", "load_scenario", "recorded_file", "reporters", "scenarios", "settings"]
+__all__ = [
+    "CONFIG",
+    "Settings",
+    "imported_recording",
+    "load_scenario",
+    "recorded_file",
+    "reporters",
+    "scenarios",
+    "settings",
+]
 
 #: Overrides where installed control planes are kept.
 HOME_VARIABLE = "HARNESS_HOME"
@@ -108,3 +117,9 @@ def recorded_file(place: Settings, name: str) -> Path | None:
     """The recording that ``name`` means by its path; None where it is no file of recordings."""
     path = place.cwd / name
     return path if path.suffix == ".jsonl" and path.is_file() else None
+
+
+def imported_recording(path: Path) -> RecordingError:
+    """What is said where somebody wants to play a recording that was imported."""
+    problem = "was imported and is of no scenario, so none can be played with it"
+    return RecordingError(path, problem, advice=f"harness show {path} tells it")

@@ -23,7 +23,7 @@ from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Verdict
-from harness.wiring.places import Settings, recorded_file
+from harness.wiring.places import Settings, imported_recording, recorded_file
 from harness.workspace import Placeholders, Workspace
 
 __all__ = [
@@ -168,6 +168,8 @@ def replayed_digest(header: RecordingHeader) -> Digest:
 
 def _spec(path: Path) -> ActorSpec:
     header = recording.load(path).header
+    if header.provenance == "imported":
+        raise imported_recording(path)
     identity = ActorIdentity(
         ref=f"recorded:{path.stem}",
         kind="recorded",

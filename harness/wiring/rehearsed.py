@@ -9,7 +9,7 @@ from typing import Final
 from harness import catalog, config
 from harness.errors import ConfigError, ProviderError
 from harness.schema.base import JsonValue
-from harness.schema.rehearsal import MODELS_PATH, PLAYS, SIMULATED_HEADER
+from harness.schema.rehearsal import MODELS_PATH, MODELS_PATHS, PLAYS, SIMULATED_HEADER
 from harness.schema.run import EpisodeJob
 from harness.wiring.network import require_network
 from harness.wiring.places import Settings
@@ -31,9 +31,10 @@ def refuse_unplayed(place: Settings, jobs: Sequence[EpisodeJob]) -> None:
         actor, url = job.actor, job.actor.base_url
         if actor.identity.kind != "live" or url is None or not config.is_loopback(url):
             continue
-        if url not in listed:
-            listed[url] = _listed(place, url)
-        plays = listed[url]
+        at = url.rstrip("/") + _models_path(actor.identity.provider)
+        if at not in listed:
+            listed[at] = _listed(place, at)
+        plays = listed[at]
         if plays is not None:
             _held_against(plays, actor.identity.model or "", job.loaded.scenario.id)
 
@@ -49,12 +50,17 @@ def _held_against(plays: dict[str, tuple[str, ...]], model: str, scenario: str) 
         )
 
 
+def _models_path(provider: str | None) -> str:
+    """Where a client of that provider asks which models there are, below its base URL."""
+    return MODELS_PATHS.get(config.resolve(provider or "").codec, MODELS_PATH)
+
+
 def _listed(place: Settings, url: str) -> dict[str, tuple[str, ...]] | None:
     """The scenarios of each model; None where no rehearsal answers."""
     require_network(place)
     transport = catalog.shared("providers", "http").HttpTransport()
     try:
-        response = transport.fetch(url.rstrip("/") + MODELS_PATH, deadline_s=_DEADLINE_S)
+        response = transport.fetch(url, deadline_s=_DEADLINE_S)
     except ProviderError:
         return None
     finally:
@@ -65,12 +71,11 @@ def _listed(place: Settings, url: str) -> dict[str, tuple[str, ...]] | None:
         body: JsonValue = json.loads(response.body)
     except (ValueError, RecursionError):
         return None
-    entries = body.get("data") if isinstance(body, dict) else None
-    if not isinstance(entries, list):
-        return None
-    found = {
-        str(entry["id"]): tuple(map(str, scenarios))
-        for entry in entries
-        if isinstance(entry, dict) and "id" in entry and isinstance(scenarios := entry.get(PLAYS), list)
-    }
+    entries = body.get("data", body.get("models")) if isinstance(body, dict) else None
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in entries if isinstance(entries, list) else []:
+        told = entry if isinstance(entry, dict) else {}
+        name, scenarios = told.get("id", told.get("name")), told.get(PLAYS)
+        if isinstance(name, str) and isinstance(scenarios, list):
+            found[name.removeprefix("models/")] = tuple(map(str, scenarios))
     return found or None

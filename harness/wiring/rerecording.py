@@ -12,6 +12,7 @@ from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import GenerationSettings
 from harness.schema.recording import RecordingHeader, RerecordSpec
 from harness.wiring.actors import covered_by
+from harness.wiring.known_keys import known_keys
 from harness.wiring.places import CONFIG, Settings
 
 __all__ = ["known_scrubber", "rerecord_spec"]
@@ -46,9 +47,7 @@ def rerecord_spec(place: Settings, path: Path) -> RerecordSpec | None:
 
 def known_scrubber(place: Settings) -> Scrubber:
     """Takes out every key that any provider, or actor of ``harness.toml``, would be given here. Raises ConfigError."""
-    named = config.load_actors(place.cwd / CONFIG).values()
-    names = {preset.key_env for preset in config.PRESETS} | {one.key_env for one in named if one.key_env is not None}
-    return Scrubber([place.environ[name] for name in sorted(names) if place.environ.get(name, "").strip()])
+    return Scrubber(known_keys(place))
 
 
 def _actor(place: Settings, header: RecordingHeader) -> tuple[str, tuple[str, ...]]:

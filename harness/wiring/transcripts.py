@@ -13,6 +13,7 @@ from harness.schema.run import RunView
 from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
 from harness.transcript import transcript
+from harness.wiring.decoding_recordings import reader_of
 from harness.wiring.places import Settings
 from harness.wiring.recordings import recording_folders, replayed_digest
 
@@ -50,7 +51,7 @@ def transcript_of(place: Settings, path: Path) -> Transcript:
     Where it lies in a run folder, with the verdict that the run gave.
     """
     made = recording.load(path)
-    told = transcript(made, _name(place, path), size=path.stat().st_size)
+    told = transcript(made, _name(place, path), size=path.stat().st_size, read=reader_of(made.header))
     receipt = _judged(path.resolve())
     return (
         told
@@ -124,7 +125,7 @@ def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript |
     # a replay may tell of another scenario than the one that was recorded: then it is stale, and still what was played
     same = receipt.actor.kind == "recorded" or made.header.scenario_digest == receipt.scenario_digest
     fits = same and made.header.trial == receipt.trial
-    return transcript(made, name, size=size, text_bytes=TEXT_MAX) if fits else None
+    return transcript(made, name, size=size, text_bytes=TEXT_MAX, read=reader_of(made.header)) if fits else None
 
 
 def _own(folder: Path, receipt: Receipt) -> Path:

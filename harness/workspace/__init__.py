@@ -7,7 +7,7 @@ from harness.workspace.populate import populate
 from harness.workspace.removal import remove_tree
 from harness.workspace.removing import Removals
 from harness.workspace.reservation import Workspace, reserve, sweep
-from harness.workspace.snapshot import restore, save
+from harness.workspace.snapshot import restore, save, unreadable
 from harness.workspace.surroundings import shortage
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "shortage",
     "sweep",
     "take",
+    "unreadable",
 ]

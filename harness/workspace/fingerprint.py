@@ -17,6 +17,7 @@ from typing import Generic, Literal, TypeVar
 from harness.errors import MachineError
 from harness.schema.base import Digest, JsonValue, canonical_json, digest_bytes, digest_text
 from harness.schema.evidence import Change, Entry, StateDigest
+from harness.workspace.ticks import Ticks
 
 __all__ = ["Fingerprinter", "diff", "take"]
 
@@ -48,9 +49,9 @@ class Fingerprinter:
     A file is not read again, and a directory not listed again, while its device, inode, size, modification time and
     change time stand still. Whoever writes a file can set its modification time back, but never the change time
     (ctime): the kernel sets it at each write, rename and change of attributes. It has the kernel's tick for grain,
-    so two writes within one tick look alike. Therefore the root's own attributes are set to what they are before
-    anything is read, which stamps it with the present tick; only what has a change time before that stamp is
-    remembered: a later write to a file, and a later change of what a directory lists, gets a later change time.
+    so two writes within one tick look alike. Therefore the present tick is asked for before anything is read, and only
+    what has a change time before it is remembered: a later write to a file, and a later change of what a directory
+    lists, gets a later change time.
 
     ``hide`` is applied to texts before they are hashed, so that digests do not depend on where the workspace lies.
     ``meanings`` are taken instead of the bytes of their files, while these are files.
@@ -63,6 +64,9 @@ class Fingerprinter:
         self._folders: dict[bytes, _Seen[_Listing]] = {}
         self._entries: dict[str, Entry] = {}
         self._last: StateDigest | None = None
+        self._ticks: Ticks | None = None
+        self._reads_since: int | None = None
+        self._reads = False
 
     def take(self, root: Path, *, exclude: Collection[str] = ()) -> StateDigest:
         r"""The state of everything below ``root``, ``exclude`` (paths relative to it, with all below) left out.
@@ -73,10 +77,12 @@ class Fingerprinter:
         looking takes: a state that was half seen would be somebody's change.
         """
         top = os.fsencode(root)
-        present = _stamp(top)
+        if self._ticks is None:
+            self._ticks = Ticks(top)
+        self._reads = False
         left_out = {_escaped(os.fsencode(path)) for path in exclude}
         entries: list[Entry] = []
-        waiting = [("", self._listed(top, None, present))]
+        waiting = [("", self._listed(top, _found(top)))]
         while waiting:
             prefix, items = waiting.pop()
             for name, at in items or ():
@@ -84,7 +90,7 @@ class Fingerprinter:
                 if path in left_out:
                     continue
                 try:
-                    entry, inner = self._entry(at, path, present)
+                    entry, inner = self._entry(at, path)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
@@ -98,7 +104,7 @@ class Fingerprinter:
             self._last = _state(entries)
         return self._last
 
-    def _entry(self, at: bytes, path: str, present: int | None) -> tuple[Entry, _Listing | None]:
+    def _entry(self, at: bytes, path: str) -> tuple[Entry, _Listing | None]:
         """One entry, and what lies in it where it is a directory that can be listed."""
         found = os.lstat(at)
         kind = stat.S_IFMT(found.st_mode)
@@ -107,9 +113,9 @@ class Fingerprinter:
             return self._made(path, "link", 0o777, digest_bytes(target)), None
         mode = stat.S_IMODE(found.st_mode)
         if kind == stat.S_IFDIR:
-            inner = self._listed(at, found, present)
+            inner = self._listed(at, found)
             return self._made(path, "other" if inner is None else "directory", mode, None), inner
-        digest = self._file(at, found, present) if kind == stat.S_IFREG else None
+        digest = self._file(at, found) if kind == stat.S_IFREG else None
         return self._made(path, "other" if digest is None else "file", mode, digest), None
 
     def _made(
@@ -121,11 +127,19 @@ class Fingerprinter:
             last = self._entries[path] = Entry(path=path, type=kind, mode=mode, digest=digest)
         return last
 
-    def _listed(self, folder: bytes, found: os.stat_result | None, present: int | None) -> _Listing | None:
+    def _present(self) -> int | None:
+        """The tick before anything of this look was read."""
+        if not self._reads:
+            self._reads = True
+            self._reads_since = None if self._ticks is None else self._ticks.now()
+        return self._reads_since
+
+    def _listed(self, folder: bytes, found: os.stat_result | None) -> _Listing | None:
         """What a directory lists, None where it cannot be listed; ``found`` was asked before."""
         known = self._folders.get(folder)
         if known is not None and found is not None and known.identity == _identity(found):
             return known.held
+        present = self._present()
         try:
             listing = tuple((_escaped(name), folder + b"/" + name) for name in os.listdir(folder))  # noqa: PTH208
         except OSError as error:
@@ -135,11 +149,12 @@ class Fingerprinter:
             self._folders[folder] = _Seen(_identity(found), listing)
         return listing
 
-    def _file(self, path: bytes, known_as: os.stat_result, present: int | None) -> Digest | None:
+    def _file(self, path: bytes, known_as: os.stat_result) -> Digest | None:
         """The digest of a file, None where it cannot be read."""
         known = self._files.get(path)
         if known is not None and known.identity == _identity(known_as):
             return known.held
+        present = self._present()
         try:
             descriptor = os.open(path, _READ)
         except FileNotFoundError:
@@ -201,11 +216,9 @@ def _state(entries: list[Entry]) -> StateDigest:
     return StateDigest(entries=tuple(entries), digest=digest_text(rows))
 
 
-def _stamp(top: bytes) -> int | None:
-    """The present, as the file system counts it; None where this user may not ask."""
+def _found(top: bytes) -> os.stat_result | None:
     try:
-        os.chmod(top, stat.S_IMODE(os.lstat(top).st_mode))  # noqa: PTH101  (bytes)
-        return os.lstat(top).st_ctime_ns
+        return os.lstat(top)
     except OSError:
         return None
 

@@ -126,3 +126,20 @@ def test_only_a_run_that_begins_refuses_episodes_that_are_there(harness: Harness
     begun = world.is_new
     harness("run", "--resume", "out")
     assert (begun, world.is_new) == (True, False)
+
+
+def test_one_that_another_version_wrote_is_told_with_all_that_can_be_done(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing has to be put right there: it goes on with that version, is given up, or is played anew."""
+
+    def play(job: EpisodeJob) -> EpisodeResult:
+        made = damaged(world.result(job))
+        outcome = Outcome(status="rejected", reason="journal_version_unsupported")
+        return made.model_copy(update={"receipt": made.receipt.model_copy(update={"outcome": outcome})})
+
+    monkeypatch.setattr(world, "episode", play)
+    code, _, err = harness("run", "pack/a", "--actor", ACTOR, "--yes-spend", "--out", "out")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "go on with the version of harness that wrote it, give it up: harness history purge out, or play it" in err
+    assert err.endswith("harness run --resume out --replay-damaged --yes-spend\n")

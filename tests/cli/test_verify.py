@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from rewritten import Payload, rewrite
 
 
 class Harness(Protocol):
@@ -145,3 +146,108 @@ def test_damaged_journals_and_texts_of_unfinished_episodes_are_named(harness: Ha
     assert code == 1
     assert "  episodes/abc/journal.jsonl: line 1 of its journal is not what was written (sha256:" in out
     assert out.count("is not what was kept under that name") == 2
+
+
+@pytest.fixture
+def unfinished(finished: Path) -> Path:
+    """The folder of an episode of the run that is not over, as its driver left it when it was killed."""
+    from harness.clock import SystemClock
+    from harness.episode.durable import DurableEpisode, DurablePlace
+    from harness.schema.record import FixtureBound, TurnOpened
+
+    place, root = finished / "episodes" / "abc", finished.parent / "workspace"
+    root.mkdir()
+    (root / "file").write_bytes(b"content")
+    episode = DurableEpisode(DurablePlace(place, "one"), SystemClock())
+    episode.settle_in("workspace")
+    episode.keep_state(root, STATE)
+    episode.spool.put(b"a text")
+    episode.journal.append(FixtureBound(fingerprint=STATE))
+    episode.journal.append(TurnOpened(turn=1))
+    episode.close()
+    return place
+
+
+STATE = "sha256:" + "5" * 64
+TAR = f"states/{'5' * 64}.tar"
+
+
+def test_an_episode_that_is_not_over_and_that_nobody_touched_is_whole(harness: Harness, unfinished: Path) -> None:
+    code, out, _ = harness("verify", "out")
+    assert (code, out.count("\n")) == (0, 1)
+
+
+def _grown(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"more")
+
+
+def _opened(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o044)
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_name(".elsewhere"))
+    path.symlink_to(path.with_name(".elsewhere").absolute())
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "told"),
+    [
+        (TAR, _grown, "is not what was kept under that name"),
+        (TAR, _opened, "is open to others (mode 0644); close it: chmod go-rwx"),
+        ("states", _opened, "is open to others (mode 0744); close it: chmod go-rwx"),
+        ("spool", _opened, "is open to others (mode 0744); close it: chmod go-rwx"),
+        ("journal.jsonl", _opened, "is open to others (mode 0644); close it: chmod go-rwx"),
+        ("place.json", _opened, "is open to others (mode 0644); close it: chmod go-rwx"),
+        ("place.json", _linked, "is no file and no folder"),
+        (".", _opened, "is open to others (mode 0744); close it: chmod go-rwx"),
+    ],
+)
+def test_what_is_kept_of_it_is_private_and_as_it_was_written(
+    harness: Harness, unfinished: Path, name: str, damage: Callable[[Path], None], told: str
+) -> None:
+    damage(unfinished / name)
+    code, out, _ = harness("verify", "out")
+    where = "episodes/abc" if name == "." else f"episodes/abc/{name}"
+    assert (code, out) == (1, f"out: was changed\n  {where}: {told}\n")
+
+
+def test_a_state_whose_digest_a_kill_kept_from_being_told_is_read_through(harness: Harness, unfinished: Path) -> None:
+    (digest,) = (unfinished / "states").glob("*.digest")
+    for text in ("sha256:55", ""):
+        digest.write_text(text)
+        assert harness("verify", "out")[0] == 0
+    digest.unlink()
+    assert harness("verify", "out")[0] == 0
+    (unfinished / TAR).write_bytes((unfinished / TAR).read_bytes()[:700])
+    code, out, _ = harness("verify", "out")
+    assert (code, f"  episodes/abc/{TAR}: is no snapshot of a workspace\n" in out) == (1, True)
+
+
+def test_who_is_at_it_is_told_and_is_no_flaw(harness: Harness, unfinished: Path) -> None:
+    from harness.clock import SystemClock
+    from harness.journal import Lease
+
+    lease = Lease(unfinished, SystemClock(), "two")
+    code, out, _ = harness("verify", "out")
+    assert (code, out.splitlines()[1:]) == (0, ["  episodes/abc/lease.json: another process plays the episode now"])
+    kept = {path: path.read_bytes() for path in (unfinished / "lease.json", unfinished / "two.alive")}
+    lease.release()
+    for path, data in kept.items():
+        path.write_bytes(data)
+        path.chmod(0o600)
+    code, out, _ = harness("verify", "out", "--format", "json")
+    (run,) = json.loads(out)["runs"]
+    gone = "the process that played the episode is gone; whoever goes on with the run takes it over"
+    assert (code, run["flaws"]) == (0, [])
+    assert run["told"] == [{"file": "episodes/abc/lease.json", "problem": gone}]
+
+
+def test_an_episode_that_another_version_wrote_was_not_changed(harness: Harness, unfinished: Path) -> None:
+    def change(payload: Payload) -> None:
+        payload["weight"] = 3
+
+    rewrite(unfinished / "journal.jsonl", 2, change)
+    code, out, _ = harness("verify", "out")
+    told = "line 3 of its journal (turn_opened) has 'weight', which this version of harness does not know"
+    assert (code, out.splitlines()[1:]) == (0, [f"  episodes/abc/journal.jsonl: {told}"])

@@ -58,6 +58,9 @@ def test_the_bundled_models_are_served_and_logged(harness: Harness, meanwhile: M
 
     assert (code, err) == (0, "")
     assert meanwhile.said["models"] == ["good", "hasty", "wanderer"]
+    here = str(meanwhile.said["url"]).removesuffix("/v1")
+    with_v1 = dict.fromkeys(("openai", "openai-responses"), f"{here}/v1")
+    assert meanwhile.said["urls"] == {**with_v1, "anthropic": here, "gemini": here}
     assert [answer.status_code for answer in answers] == [200, 200, 404]
     lines = (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()
     assert [ServedCall.model_validate_json(line).model for line in lines] == ["good", "hasty"]
@@ -117,7 +120,10 @@ def test_latency_of_the_command_line_replaces_that_of_policies(
         (["--pass-rate", "a=1", "--pass-rate", "a=0"], "--pass-rate: model 'a' is given twice"),
         (["--fault", "reset"], "--fault: '' is no number"),
         (["--fault", "reset=0"], "--fault reset: the rate must be above 0 and at most 1"),
-        (["--fault", "burp=0.1"], "--fault: unknown kind 'burp'; there are: reset, hang, html, truncate, no_usage"),
+        (
+            ["--fault", "burp=0.1"],
+            "--fault: unknown kind 'burp'; there are: reset, close, hang, stall, chunks, unfinished,",
+        ),
         (["--fault", "200=0.1"], "--fault: unknown kind '200'"),
         (["--fault", "reset=0.6", "--fault", "500=0.6"], "the rates of its faults and its model's are above 1"),
         (["--latency-ms", "5-1"], "--latency-ms: must be MS or LOWEST-HIGHEST"),

@@ -15,7 +15,7 @@ from harness import catalog
 from harness.config import PRESETS, resolve
 from harness.errors import ProviderError
 from harness.ports import Cut, Provider, WireResponse
-from harness.providers._events import event_bytes
+from harness.providers._wire.events import event_bytes
 from harness.schema.base import JsonValue
 from harness.schema.message import (
     AssistantMessage,

@@ -186,6 +186,7 @@ def test_whatever_a_recording_says_besides_bodies_is_compared_too(
 
 def test_another_version_of_the_plane_is_told(own: CommandLine) -> None:
     def older(kept: Recording) -> Recording:
+        assert kept.header.plane is not None
         plane = kept.header.plane.model_copy(update={"version": "0.4.7"})
         return kept.model_copy(update={"header": kept.header.model_copy(update={"plane": plane})})
 

@@ -113,6 +113,10 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(ni
     chance = random.Random(seed)  # noqa: S311  (moments of kills)
     for number in range(3):
         nightly.begun("killed", chance.randint(1, 4), signal.SIGKILL, again=number > 0)
+        looked = nightly.line.run("verify", "killed", "--format", "jsonl")
+        (row,) = map(json.loads, looked.stdout.splitlines())
+        assert (looked.returncode in {0, 2}, row["flaws"]) == (True, [])
+        assert all("is gone" in one["problem"] for one in row["told"])
     done = nightly.line.run("run", "--resume", "killed", "--yes-spend")
 
     lines = [
@@ -174,9 +178,10 @@ def test_the_recordings_of_a_killed_run_are_those_of_an_undisturbed_one(nightly:
     assert nightly.line.run("run", SCENARIO, *nightly.asked, "--out", "whole", "--keep", "all").returncode == 0
     nightly.forget()
     for number, calls in enumerate((2, 3)):
-        nightly.begun("killed", calls, signal.SIGKILL, "--keep", "all", again=number > 0)
+        # said once: whoever goes on keeps what the run was to keep
+        nightly.begun("killed", calls, signal.SIGKILL, *(() if number else ("--keep", "all")), again=number > 0)
     assert list(killed.rglob("*.partial")) != []
-    done = nightly.line.run("run", "--resume", "killed", "--yes-spend", "--keep", "all")
+    done = nightly.line.run("run", "--resume", "killed", "--yes-spend")
     assert done.returncode == 0, done.stderr
     assert conversations(killed) == conversations(whole)
     assert len(conversations(killed)) == 4

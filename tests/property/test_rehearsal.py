@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
+from typing import get_args
 
 import httpx
 import pytest
+from dialects import asked, came, decoded
 from hypothesis import given
 from hypothesis import strategies as st
-from rehearsing import CODEC, ask, policy_file, scenario
+from rehearsing import CHAT, CODEC, CODECS, ask, policy_file, scenario
 
+from harness.errors import ProviderError
 from harness.rehearsal import Rehearsal, Serving
 from harness.rehearsal.casting import cast
-from harness.rehearsal.chat import ChatDialect
+from harness.rehearsal.dialects import Endpoints
+from harness.rehearsal.performance import Performance
 from harness.rehearsal.policies import rated
-from harness.rehearsal.stage import Performance, Stage
+from harness.rehearsal.stage import Stage
 from harness.schema.base import JsonValue
-from harness.schema.rehearsal import REHEARSAL_HEADER, PolicyFile, Visit
+from harness.schema.rehearsal import REHEARSAL_HEADER, FaultKind, PolicyFile, Visit
 
 TRIALS = 2000
+EVERYTHING = Endpoints([*CODECS.values()])
+FIELDS = ("model", "messages", "input", "contents", "role", "content", "parts", "type", "functionResponse", "output")
 PACKET = json.dumps({"target": "notes/a.json"})
 FAULTS: list[JsonValue] = [
     {"kind": "status", "status": 503, "rate": 0.1},
@@ -46,11 +52,11 @@ visits = st.builds(
 
 
 def staged(seed: int, policies: PolicyFile = POLICIES) -> Stage:
-    return Stage([scenario()], policies, seed, codec=CODEC, dialect=ChatDialect())
+    return Stage([scenario()], policies, seed, Endpoints([CODEC]))
 
 
 def play(stage: Stage, visit: Visit) -> Performance:
-    return stage.perform(visit.header, ask(PACKET, model="all"))
+    return stage.perform(CHAT, visit.header, ask(PACKET, model="all"))
 
 
 in_two_orders = st.lists(visits, max_size=8).flatmap(lambda asked: st.tuples(st.just(asked), st.permutations(asked)))
@@ -63,11 +69,46 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(seed: int, orders: t
     assert all(play(other, visit) == first[visit] for visit in (*orders[1], *orders[0]))
 
 
-@given(st.text(max_size=60) | st.none(), st.binary(max_size=60))
-def test_nothing_that_is_sent_makes_it_fail(header: str | None, body: bytes) -> None:
-    found = staged(0).perform(header, body)
+targets = st.text(max_size=60) | st.builds(
+    "{}{}".format,
+    st.sampled_from(["//[", "http://[x", CHAT, "/v1/responses", "/v1/messages", "/v1beta/m:generateContent"]),
+    st.text(max_size=10) | st.just("?alt=sse"),
+)
+bodies = st.binary(max_size=60) | st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
+).map(lambda value: json.dumps(value).encode())
+
+
+@given(targets, st.text(max_size=60) | st.none(), bodies)
+def test_nothing_that_is_sent_makes_it_fail(target: str, header: str | None, body: bytes) -> None:
+    found = Stage([scenario()], POLICIES, 0, Endpoints([*CODECS.values()])).perform(target, header, body)
     assert found.call is None
     assert "error" in json.loads(found.body)
+
+
+@given(
+    st.sampled_from(sorted(CODECS)),
+    st.booleans(),
+    st.sampled_from(get_args(FaultKind)),
+    st.sampled_from([*range(400, 600)]),
+    st.integers(),
+)
+def test_whatever_goes_wrong_is_played_and_read_as_a_reply_or_an_error(
+    name: str, stream: bool, kind: FaultKind, status: int, seed: int
+) -> None:
+    fault: JsonValue = {"kind": kind, "rate": 1, "status": status}
+    made = Stage([scenario()], policy_file({"m": {"script": "wrong:called", "fault": [fault]}}), seed, EVERYTHING)
+    target, body = asked(name, stream=stream)
+    play = made.perform(target, Visit(scenario="toy/ask-then-read", trial=1, turn=1, attempt=1).header, body)
+    assert play.call is not None
+    assert (play.call.fault, all(play.pieces)) == (kind, True)
+    try:
+        reply = decoded(name, came(play), stream=stream)
+    except ProviderError:
+        assert kind not in {"chunks", "stall", "truncate", "no_usage"}
+    else:
+        assert len(reply.calls) == 2
 
 
 @given(st.integers(0, 2**64))

@@ -28,12 +28,15 @@ ACTOR = ActorIdentity(
 Answer = tuple[int, Mapping[str, str], bytes]
 
 
+PLANE = PlaneIdentity(name="toy", version="1", wheel_sha256="0" * 64)
+
+
 def header(volatile: Sequence[str] = (), trial: int = 1) -> RecordingHeader:
     return RecordingHeader(
         scenario="demo/first",
         scenario_digest=digest_text("scenario"),
         actor=ACTOR,
-        plane=PlaneIdentity(name="toy", version="1", wheel_sha256="0" * 64),
+        plane=PLANE,
         trial=trial,
         prompt=digest_text("prompt"),
         tools=digest_text("tools"),

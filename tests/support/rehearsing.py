@@ -6,18 +6,25 @@ import json
 
 from toy import SCENARIO, merged
 
+from harness import catalog
 from harness.ports import Provider
 from harness.providers.openai import build
 from harness.rehearsal import Rehearsal
-from harness.rehearsal.chat import ChatDialect
+from harness.rehearsal.dialects import Endpoints
 from harness.rehearsal.stage import Stage
 from harness.schema.base import JsonValue
 from harness.schema.rehearsal import PolicyFile, Visit
 from harness.schema.scenario import Scenario
 
-__all__ = ["CODEC", "ask", "header", "policy_file", "rehearsal", "scenario", "stage"]
+__all__ = ["CHAT", "CODEC", "CODECS", "ask", "header", "policy_file", "rehearsal", "scenario", "stage"]
 
 CODEC: Provider = build()
+#: Every dialect that is spoken, by the name of its provider; the plain one first.
+CODECS: dict[str, Provider] = {
+    codec.name: codec
+    for codec in (CODEC, *(catalog.module("providers", name).build() for name in catalog.names("providers")))
+}
+CHAT = "/v1/chat/completions"
 
 SCRIPTS: dict[str, JsonValue] = {
     "late": {"asked": {"prompt": "run `([^`]+)`"}},
@@ -70,12 +77,12 @@ def policy_file(policies: dict[str, dict[str, JsonValue]], **model: JsonValue) -
 def stage(script: str = "reference", seed: int = 0, **policy: JsonValue) -> Stage:
     """A stage on which one policy plays a script as model ``m``."""
     file = policy_file({"m": {"script": script, **policy}})
-    return Stage([scenario()], file, seed, codec=CODEC, dialect=ChatDialect())
+    return Stage([scenario()], file, seed, Endpoints([*CODECS.values()]))
 
 
 def rehearsal(script: str = "reference", seed: int = 0, **policy: JsonValue) -> Rehearsal:
     """The same behind sockets, to be served."""
-    return Rehearsal([scenario()], policy_file({"m": {"script": script, **policy}}), seed, CODEC)
+    return Rehearsal([scenario()], policy_file({"m": {"script": script, **policy}}), seed, *CODECS.values())
 
 
 def header(turn: int = 1, trial: int = 1, attempt: int = 1, of: str = "toy/ask-then-read") -> str:

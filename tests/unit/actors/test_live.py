@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -15,7 +16,7 @@ from harness.ports import TurnContext, WireResponse
 from harness.providers._http import HttpTransport
 from harness.providers.openai import build as codec
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.message import GenerationSettings, ModelRequest, UserMessage
+from harness.schema.message import GenerationSettings, ModelRequest, Reply, UserMessage
 from harness.schema.rehearsal import Visit
 
 URL = "https://provider.test/v1"
@@ -68,6 +69,37 @@ def test_a_failure_of_the_provider_is_raised_and_asked_once(transport: HttpTrans
         with pytest.raises(ProviderError) as caught:
             build(SPEC, codec(), transport.send).reply(REQUEST, CONTEXT)
     assert (caught.value.category, caught.value.retryable, route.call_count) == ("server_error", True, 1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "context", "streams"), [(None, True, True), (True, False, True), (None, False, False)]
+)
+def test_an_answer_is_asked_for_as_a_stream_where_settings_or_context_say_so(
+    setting: bool | None, context: bool, streams: bool
+) -> None:
+    identity = IDENTITY.model_copy(update={"settings": GenerationSettings(stream=setting)})
+    watched: list[bool] = []
+    sent: list[dict[str, object]] = []
+    wire = codec()
+    said = Reply(text="Done.", finish="stop")
+
+    def send(
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
+    ) -> WireResponse:
+        sent.append(json.loads(body))
+        watched.append(is_over is not None)
+        return WireResponse(200, {}, b"".join(wire.encode_stream(said)) if is_over else wire.encode_reply(said))
+
+    actor = build(SPEC.model_copy(update={"identity": identity}), wire, send)
+    reply = actor.reply(REQUEST, replace(CONTEXT, streamed=context))
+    assert (reply.text, watched, sent[0]["stream"]) == ("Done.", [streams], streams)
+    assert actor.identity.settings == GenerationSettings(stream=setting)
 
 
 def test_deadline_and_cancellation_reach_the_network() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from numbered import case
 
@@ -212,3 +214,33 @@ def test_a_request_that_an_answer_does_not_fit_takes_none_of_the_script() -> Non
     assert acting.left == 2
     assert asked(acting).calls[0].arguments == {"cmd": "ls"}
     assert acting.left == 1
+
+
+def streamed(acting: ScriptedActor) -> Reply:
+    """The answer to a request that is to be answered by a stream."""
+    request = ModelRequest(model="scripted", messages=(UserMessage(text="go"),), tools=(OTHER, SHELL))
+    return acting.reply(request, replace(CONTEXT, streamed=True))
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "ls {root}",
+        Action(content="Größe \ud83d"),
+        Action(calls=(ScriptCall(name="finish", arguments={"ok": True}), ScriptCall(name="finish", arguments={}))),
+        Action(content="cut", finish="length"),
+        Action(raw_message={"role": "assistant", "content": "a", "reasoning_content": "b"}),
+    ],
+)
+def test_an_answer_that_comes_as_a_stream_is_the_same_answer(action: str | Action) -> None:
+    assert streamed(actor(action)) == asked(actor(action))
+
+
+def test_a_raw_answer_that_comes_as_a_stream_is_read_as_one() -> None:
+    event = 'data: {"choices": [{"index": 0, "delta": {"content": "ab"}, "finish_reason": null}]}\n\n'
+    with pytest.raises(ProviderError, match="closed before its end") as caught:
+        streamed(actor(Action(raw_response=event)))
+    assert caught.value.partial is not None
+    assert (caught.value.category, caught.value.partial.text) == ("stream_incomplete", "ab")
+    with pytest.raises(ProviderError, match="a whole body where a stream was asked for"):
+        streamed(actor(Action(raw_response={"choices": []})))

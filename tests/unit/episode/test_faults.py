@@ -9,7 +9,11 @@ from driving import REPLIES, Driving, Killed, kill_when
 from numbered import case
 from toy import Played, ReplyActor, Stage
 
+from harness.errors import ProviderError
+from harness.ports import TurnContext
 from harness.schema.base import JsonValue
+from harness.schema.message import ModelRequest, Reply
+from harness.schema.script import Action
 
 SATISFIED = ("completed/scenario_satisfied", "pass", None)
 
@@ -70,8 +74,31 @@ def test_a_script_meets_the_same_faults(stage: Stage) -> None:
     assert stage.play(change=with_fault("disconnect", 1)).receipt.outcome.name == "failed/model_error"
 
 
+def test_an_answer_that_is_to_be_streamed_is_asked_for_as_a_stream_once(stage: Stage) -> None:
+    seen: list[tuple[int, bool]] = []
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        seen.append((context.turn, context.streamed))
+        if context.streamed:
+            raise ProviderError("overloaded", "not now", retryable=True)
+        return REPLIES[context.turn - 1]
+
+    played = stage.play(actor=ReplyActor([reply] * 4), change=with_fault("stream", 2))
+    assert (played.ending, seen) == (SATISFIED, [(1, False), (2, True), (2, False), (3, False)])
+
+
+def test_a_script_streams_where_it_is_told_to_and_says_the_same(stage: Stage) -> None:
+    plain = stage.play().receipt
+    assert stage.play(change=with_fault("stream", 2)).receipt.steps == plain.steps
+    cut: JsonValue = 'data: {"choices": [{"index": 0, "delta": {"content": "ab"}}]}\n\n'
+    script = ("toy ask plane", Action(raw_response=cut))
+    broken = stage.play(script, change=with_fault("stream", 2)).receipt
+    assert broken.outcome.name != plain.outcome.name
+    assert broken.verdict != "pass"
+
+
 @case(202)
-@pytest.mark.parametrize("kind", ["refuse", "no_usage"])
+@pytest.mark.parametrize("kind", ["refuse", "no_usage", "stream"])
 def test_a_fault_that_never_fires_makes_its_episode_prove_nothing(stage: Stage, kind: str) -> None:
     played, _ = live(stage, with_fault(kind, 4))
     assert played.ending == ("completed/scenario_satisfied", "not_judged", "fault_never_fired")

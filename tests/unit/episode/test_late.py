@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from queue import Full
 
@@ -11,13 +11,15 @@ import pytest
 from numbered import case
 from toy import ReplyActor, Stage, said
 
+from harness import catalog
 from harness.episode.detached import DetachedCalls
 from harness.episode.late import LateBook, LateReplies
 from harness.episode.model_call import ModelCall
 from harness.errors import ProviderError
 from harness.journal import Journal
-from harness.ports import TurnContext
-from harness.schema.message import ModelRequest, Reply, Usage
+from harness.ports import Provider, TurnContext, WireResponse
+from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.message import GenerationSettings, ModelRequest, Reply, Usage
 from harness.schema.record import LateUsage, Record, UsageRow
 from harness.schema.run import LateRow
 
@@ -62,6 +64,90 @@ def test_a_reply_after_the_cancellation_leaves_its_usage_and_no_word(stage: Stag
     assert played.trace is not None
     assert [message.role for message in played.trace.requests[-1].messages] == ["system", "user"]
     assert played.receipt.turns == ()
+
+
+CODECS = [catalog.module("providers", name).build() for name in catalog.names("providers")]
+every_dialect = pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
+
+
+def in_two_parts(codec: Provider) -> tuple[bytes, bytes]:
+    """A stream of "abc" up to its piece "ab", and the rest of it, which tells of seven tokens."""
+    events = codec.encode_stream(Reply(text="abc", finish="stop", usage=SEVEN))
+    at = next(number for number, event in enumerate(events) if b'"ab' in event)
+    if b'"ab"' in events[at]:
+        return b"".join(events[: at + 1]), b"".join(events[at + 1 :])
+    begun = codec.encode_stream(Reply(text="ab", finish=None))
+    return b"".join(begun[: at + 1]), b"".join([events[at].replace(b"abc", b"c"), *events[at + 1 :]])
+
+
+class HeldStream:
+    """A network that gives the first part of a stream, asks to stop, and gives the rest once it is let go.
+
+    Without ``ends`` it notices that somebody asked to stop, as the real one does, and gives up.
+    """
+
+    def __init__(self, codec: Provider, cancel: threading.Event, *, ends: bool) -> None:
+        self.parts, self.cancel, self.ends = in_two_parts(codec), cancel, ends
+        self.go, self.told, self.threads = threading.Event(), list[bytes](), list[threading.Thread]()
+
+    def send(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline_s: float,
+        cancelled: Callable[[], bool],
+        is_over: Callable[[bytes], bool] | None = None,
+    ) -> WireResponse:
+        del url, headers, body, deadline_s
+        assert is_over is not None
+        self.threads.append(threading.current_thread())
+        self.told.append(self.parts[0])
+        assert not is_over(self.parts[0])
+        self.cancel.set()
+        self.go.wait()
+        assert cancelled()
+        if not self.ends:
+            return WireResponse(200, {}, self.parts[0], "cancelled")
+        assert is_over(self.parts[1])
+        return WireResponse(200, {}, b"".join(self.parts))
+
+
+@case(28)
+@every_dialect
+@pytest.mark.parametrize("ends", [True, False], ids=["ends", "is cut off"])
+def test_a_stream_that_a_cancellation_overtakes_leaves_its_usage_and_no_word(
+    stage: Stage, codec: Provider, ends: bool
+) -> None:
+    flag, journal = threading.Event(), Journal()
+    network = HeldStream(codec, flag, ends=ends)
+    streaming = GenerationSettings(stream=True)
+    identity = ActorIdentity(ref="toy/model", kind="live", model="m", settings=streaming, digest="sha256:0")
+    spec = ActorSpec(identity=identity, base_url="http://127.0.0.1:1")
+    actor = catalog.module("actors", "live").build(spec, codec, network.send)
+    played = stage.play(actor=actor, cancelled=flag.is_set, journal=journal)
+    assert played.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert (network.told, len(stage.detached), stage.late_rows) == ([network.parts[0]], 1, [])
+    assert played.trace is not None
+    assert [message.role for message in played.trace.requests[-1].messages] == ["system", "user"]
+    assert played.receipt.turns == ()
+    before = journal.records
+    network.go.set()
+    for thread in network.threads:
+        thread.join()
+    assert stage.late.drain(5.0)
+    told = [(row.operation, row.attempt, row.usage.input_tokens, row.usage.output_tokens) for row in stage.late_rows]
+    assert told == ([("turn-1/main", 1, 5, 2)] if ends else [])
+    assert (len(stage.detached), journal.records) == (0, before)
+
+
+@every_dialect
+def test_a_stream_in_two_parts_is_one(codec: Provider) -> None:
+    reply = codec.decode_stream(WireResponse(200, {}, b"".join(in_two_parts(codec))))
+    assert reply.text == "abc"
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (5, 2)
 
 
 @case(187)

@@ -228,7 +228,9 @@ def test_what_is_wrong_with_a_journal_is_told_and_what_stands_before_it_read(tmp
 
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join((*lines[:2], b"garbage\n", *lines[3:])))
-    assert str(journal_damage(path)).startswith("line 3 ")
+    damage = journal_damage(path)
+    assert damage is not None
+    assert damage.problem.startswith("line 3 ")
     assert intact(path) == journal.records[:1]
 
     path.write_bytes(b"".join(lines)[:-3])
@@ -236,6 +238,9 @@ def test_what_is_wrong_with_a_journal_is_told_and_what_stands_before_it_read(tmp
 
 
 def test_a_journal_that_is_not_there_or_no_file_has_no_records_and_says_so(tmp_path: Path) -> None:
-    assert (journal_damage(tmp_path / "none"), intact(tmp_path / "none")) == ("is not there", ())
-    assert journal_damage(tmp_path) not in {None, "is not there"}
+    none, folder = journal_damage(tmp_path / "none"), journal_damage(tmp_path)
+    assert none is not None
+    assert folder is not None
+    assert (none.problem, intact(tmp_path / "none")) == ("is not there", ())
+    assert folder.problem != "is not there"
     assert intact(tmp_path) == ()

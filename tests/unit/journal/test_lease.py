@@ -11,7 +11,7 @@ import pytest
 
 from harness.clock import FakeClock
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal.lease import BEAT_S, LEASE_S, Lease
+from harness.journal.lease import BEAT_S, LEASE_S, Lease, leased
 
 
 def die(lease: Lease) -> None:
@@ -130,3 +130,29 @@ def test_a_lease_that_cannot_be_renewed_is_told_and_one_whose_lock_is_gone_is_no
     (tmp_path / "one.alive").unlink()
     Lease(tmp_path, clock, "two").release()
     lease.release()
+
+
+def test_who_is_at_an_episode_is_told_without_a_trace(tmp_path: Path) -> None:
+    clock = FakeClock()
+    assert leased(tmp_path, clock.now()) == "nobody"
+    lease = Lease(tmp_path, clock, "one")
+    before = sorted(tmp_path.iterdir())
+    assert leased(tmp_path, clock.now()) == "driven"
+    clock.advance(LEASE_S + 1)
+    assert leased(tmp_path, clock.now()) == "silent"
+    with pytest.raises(OpeningRefusedError):
+        Lease(tmp_path, FakeClock(), "two")  # it is held as before
+    die(lease)
+    assert leased(tmp_path, clock.now()) == "gone"
+    assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "lease.json").write_text("{")
+    assert leased(tmp_path, clock.now()) == "unreadable"
+    (tmp_path / "lease.json").unlink()
+    (tmp_path / "lease.json").symlink_to(tmp_path / "lease.lock")
+    assert leased(tmp_path, clock.now()) == "unreadable"
+
+
+def test_nobody_is_at_an_episode_that_was_given_back(tmp_path: Path) -> None:
+    clock = FakeClock()
+    Lease(tmp_path, clock, "one").release()
+    assert leased(tmp_path, clock.now()) == "nobody"

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.config import resolve
-from harness.providers import _chat_ids
-from harness.providers._chat_ids import short_ids
+from harness.providers._chat.ids import short_ids
 from harness.providers.openai import build
 from harness.schema.base import JsonValue
 from harness.schema.message import AssistantMessage, GenerationSettings, Message, ModelRequest, ToolMessage, UserMessage
@@ -93,7 +92,7 @@ def test_different_ids_stay_different_where_their_digests_are_not(monkeypatch: p
         def digest(self) -> bytes:
             return b"\x07"
 
-    monkeypatch.setattr(_chat_ids, "sha256", Same)
+    monkeypatch.setattr("harness.providers._chat.ids.sha256", Same)
     calls, _ = ids_in(short_ids([{"tool_calls": [{"id": "call_7"}, {"id": "call_8"}, {"id": "call_9"}]}]))
     assert len(set(calls)) == 3
 

@@ -11,7 +11,7 @@ from streaming import cut_off, end_seen
 
 from harness.errors import ProviderError
 from harness.ports import Cut, WireResponse
-from harness.providers._events import event_bytes
+from harness.providers._wire.events import event_bytes
 from harness.providers.gemini import build
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply

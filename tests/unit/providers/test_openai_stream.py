@@ -13,7 +13,7 @@ from streaming import breaks_off
 
 from harness.errors import ProviderError
 from harness.ports import Cut, WireResponse
-from harness.providers._events import event_bytes
+from harness.providers._wire.events import event_bytes
 from harness.providers.openai import build
 from harness.schema.base import JsonValue
 from harness.schema.message import AssistantMessage, ModelRequest, Reply, ToolMessage, Usage

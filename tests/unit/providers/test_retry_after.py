@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from harness.ports import WireResponse
-from harness.providers._failures import failure_of
 from harness.providers._retry_after import reset_after_s, retry_after_s
+from harness.providers._wire.failures import failure_of
 
 NOW = datetime(2026, 3, 3, 10, 0, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import StoreError
-from harness.receipt import SpendingFile
+from harness.receipt import SpendingFile, carry_spending
 from harness.receipt.spending import beyond
 from harness.schema.run import AttemptRow, RunLogEntry
 from harness.schema.spending import Beyond, Entry, entry_name
@@ -69,3 +69,19 @@ def test_what_no_row_of_the_log_tells_is_beyond_it(tmp_path: Path) -> None:
     log = RunLogEntry(key="key", started_at="", seconds=0, executor="warm", attempts=(row,))
     assert beyond(SpendingFile(tmp_path).before, [log]) == Beyond(calls=2, unknown=1, micro_usd=Decimal(5))
     assert beyond((), [log]) == Beyond()
+
+
+def test_what_other_runs_spent_is_added_and_nothing_is_made_for_nothing(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two", "none")]
+    for folder, entry in zip(folders, (FIRST, SECOND, None), strict=True):
+        folder.mkdir()
+        if entry is not None:
+            file = SpendingFile(folder)
+            file.keep(entry)
+            file.close()
+    carry_spending(folders, tmp_path)
+    assert SpendingFile(tmp_path).before == (FIRST, SECOND)
+    carry_spending(folders[2:], folders[2])
+    assert list(folders[2].iterdir()) == []
+    with pytest.raises(StoreError, match="cannot be written"):
+        carry_spending(folders, tmp_path / "gone")

@@ -163,3 +163,17 @@ def test_the_header_alone_is_read_without_the_rest(tmp_path: Path) -> None:
     path.write_bytes(LINES[1])
     with pytest.raises(RecordingError, match=r"a\.jsonl:1: recording_unreadable: .*no header"):
         header_of(path)
+
+
+NOTHING = dict.fromkeys(("scenario_digest", "plane", "prompt", "tools", "classifier_version"))
+
+
+def test_only_what_was_imported_is_of_no_scenario() -> None:
+    imported = HEADER.model_copy(update={"provenance": "imported", **NOTHING})
+    assert load(dump(imported, EXCHANGES, [])).header == imported
+    wrongs: list[dict[str, object]] = [{"provenance": "imported"}, {**NOTHING}]
+    wrongs += [{name: None} for name in NOTHING]
+    wrongs += [{"provenance": "imported", **NOTHING, name: getattr(HEADER, name)} for name in NOTHING]
+    for wrong in wrongs:
+        told = refused(dump(HEADER.model_copy(update=wrong), EXCHANGES, []))
+        assert "the line does not hold what a recording holds there" in told

@@ -6,11 +6,12 @@ import pytest
 
 from harness.errors import ProviderCategory
 from harness.ports import WireResponse
-from harness.providers._failures import failure_of
+from harness.providers._wire.failures import failure_of
 from harness.rehearsal.chat import ChatDialect
 from harness.rehearsal.conversation import Conversation
 
 DIALECT = ChatDialect()
+CHAT = DIALECT.place
 
 
 def test_a_request_shows_its_prompt_and_its_answers_in_order() -> None:
@@ -27,15 +28,16 @@ def test_a_request_shows_its_prompt_and_its_answers_in_order() -> None:
         ],
         "tools": [{"function": {"name": "t"}}],
     }
-    shown = DIALECT.read(json.dumps(body).encode())
+    shown = DIALECT.read(CHAT, json.dumps(body).encode())
     assert shown is not None
     assert (shown.model, shown.prompt, shown.answers, shown.streamed) == ("m", "three four", ("five", ""), True)
+    assert not shown.counted
 
 
 def test_the_size_of_a_request_does_not_depend_on_the_length_of_paths() -> None:
     def size(path: str) -> int:
         body = {"model": "m", "messages": [{"role": "user", "content": f"look at {path} now"}]}
-        shown = DIALECT.read(json.dumps(body).encode())
+        shown = DIALECT.read(CHAT, json.dumps(body).encode())
         assert shown is not None
         return shown.words
 
@@ -48,11 +50,11 @@ def test_the_size_of_a_request_does_not_depend_on_the_length_of_paths() -> None:
     ids=["empty", "bytes", "array", "model", "messages", "deep"],
 )
 def test_a_body_that_is_no_request_is_none(body: bytes) -> None:
-    assert DIALECT.read(body) is None
+    assert DIALECT.read(CHAT, body) is None
 
 
 def test_a_request_without_a_prompt_shows_none() -> None:
-    assert DIALECT.read(b'{"model": "m", "messages": []}') == Conversation("m", "", (), streamed=False, words=0)
+    assert DIALECT.read(CHAT, b'{"model": "m", "messages": []}') == Conversation("m", "", (), streamed=False, words=0)
 
 
 @pytest.mark.parametrize(

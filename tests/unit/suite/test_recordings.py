@@ -36,8 +36,8 @@ def made(job: EpisodeJob) -> Recording:
 def met(made: Recording, *, replied: bool | None = True) -> Seen:
     """What a replay of it meets where nothing changed: an answer after each of the first two requests."""
     return Seen(
-        prompt=made.header.prompt,
-        tools=made.header.tools,
+        prompt=made.header.prompt or "",
+        tools=made.header.tools or "",
         requests=tuple((one.request, one.key) for one in made.exchanges),
         answers=tuple(enumerate(made.answers, start=1)),
         replied=replied,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import serving
-from rehearsing import policy_file, rehearsal, scenario
+from rehearsing import CODECS, policy_file, rehearsal, scenario
 
 from harness import wiring
 from harness.errors import ConfigError
@@ -32,13 +32,19 @@ def place(tmp_path: Path) -> wiring.Settings:
     return wiring.settings({"HARNESS_HOME": str(tmp_path)}, tmp_path)
 
 
-def job(url: str | None, model: str = "m", name: str = FIRST, kind: str = "live") -> EpisodeJob:
+def job(
+    url: str | None,
+    model: str = "m",
+    name: str = FIRST,
+    kind: str = "live",
+    provider: str = "openai-compatible",
+) -> EpisodeJob:
     one = scenario(id=name)
     identity = ActorIdentity.model_validate(
         {
-            "ref": f"openai-compatible/{model}",
+            "ref": f"{provider}/{model}",
             "kind": kind,
-            "provider": "openai-compatible",
+            "provider": provider,
             "model": model,
             "digest": "x",
         }
@@ -61,9 +67,13 @@ def test_a_model_without_a_script_for_a_scenario_is_refused_with_both_names(plac
     )
 
 
-def test_a_model_that_is_not_served_is_refused_with_those_that_are(place: wiring.Settings) -> None:
-    with rehearsal().serve() as served, pytest.raises(ConfigError, match="no model 'nobody'; there are: m, all"):
-        refuse_unplayed(place, [job(served.url, "nobody")])
+@pytest.mark.parametrize("provider", CODECS)
+def test_a_model_that_is_not_served_is_refused_with_those_that_are(place: wiring.Settings, provider: str) -> None:
+    with rehearsal().serve() as served:
+        url = served.urls[provider]
+        refuse_unplayed(place, [job(url, provider=provider)])
+        with pytest.raises(ConfigError, match="no model 'nobody'; there are: m, all"):
+            refuse_unplayed(place, [job(url, "nobody", provider=provider)])
 
 
 def test_a_server_that_is_no_rehearsal_is_left_to_its_calls(place: wiring.Settings) -> None:
@@ -85,11 +95,12 @@ def test_nobody_but_loopback_is_asked_and_once_only(place: wiring.Settings, monk
     refuse_unplayed(
         place, [job("https://example.com/v1"), job(None), job(here, kind="script"), job(here), job(here, "other")]
     )
-    assert asked == [here]
+    assert asked == [f"{here}/models"]
 
 
 @pytest.mark.parametrize(
-    "body", [b"nothing", b"[]", b"{}", b'{"data": 1}', json.dumps({"data": [1, {"id": "m"}]}).encode()]
+    "body",
+    [b"nothing", b"[]", b"{}", b'{"data": 1}', json.dumps({"data": [1, {"id": "m"}]}).encode(), b'{"models": {}}'],
 )
 def test_a_list_of_another_form_refuses_nobody_for_its_scenario(
     place: wiring.Settings, monkeypatch: pytest.MonkeyPatch, body: bytes

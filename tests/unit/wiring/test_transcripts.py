@@ -15,7 +15,7 @@ from harness.schema.run import Enforcement, Manifest, RunView
 from harness.schema.verdict import Verdict
 from harness.wiring import transcripts as module
 
-PLANE = rec.header().plane
+PLANE = rec.PLANE
 PLACE = wiring.settings({})
 
 

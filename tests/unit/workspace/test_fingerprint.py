@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from harness.schema.base import digest_bytes
 from harness.schema.evidence import StateDigest
-from harness.workspace import Fingerprinter, diff, take
+from harness.workspace import Fingerprinter, diff, take, ticks
 from harness.workspace import fingerprint as module
+from harness.workspace.ticks import Ticks
 
 
 @pytest.fixture
@@ -237,12 +239,12 @@ def test_writes_faster_than_the_clocks_tick_are_all_seen(root: Path) -> None:
         assert found["project/file"] == digest_bytes(f"{number:04}".encode())
 
 
-@pytest.mark.parametrize(("ticks", "reads"), [(0, 2), (1, 1)])
+@pytest.mark.parametrize(("later", "reads"), [(0, 2), (1, 1)])
 def test_a_file_written_in_the_present_tick_is_read_again(
-    root: Path, monkeypatch: pytest.MonkeyPatch, ticks: int, reads: int
+    root: Path, monkeypatch: pytest.MonkeyPatch, later: int, reads: int
 ) -> None:
-    present = (root / "project" / "file").stat().st_ctime_ns + ticks
-    monkeypatch.setattr(module, "_stamp", lambda _: present)
+    present = (root / "project" / "file").stat().st_ctime_ns + later
+    monkeypatch.setattr(Ticks, "now", lambda _: present)
     fingerprinter = Fingerprinter()
     read = count_reads(monkeypatch)
     for _ in range(2):
@@ -276,7 +278,12 @@ def test_a_directory_at_rest_is_listed_once(root: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(os, "listdir", counted)
     assert fingerprinter.take(root) is first
-    assert listed == [os.fsencode(root)]  # whose attributes are set at each look
+    assert listed == [os.fsencode(root)]  # whose attributes were set at the first look
+    while time.clock_gettime_ns(ticks.COARSE) <= root.lstat().st_ctime_ns:
+        pass
+    assert fingerprinter.take(root) is first
+    assert fingerprinter.take(root) is first
+    assert listed == [os.fsencode(root)] * 2
 
 
 def test_names_that_come_and_go_faster_than_the_clocks_tick_are_all_seen(root: Path) -> None:

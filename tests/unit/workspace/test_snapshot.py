@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import EnvironmentProblem
-from harness.workspace import reserve, restore, save, take
+from harness.schema.base import digest_bytes
+from harness.workspace import reserve, restore, save, take, unreadable
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
     lambda name: name not in {".", ".."}
@@ -108,3 +109,36 @@ def test_what_is_apart_is_neither_saved_nor_put_back(tmp_path: Path) -> None:
     ]
     restore(root, kept)
     assert list(root.iterdir()) == []
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A snapshot of a workspace with a file that is larger than a block."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "file").write_bytes(b"content" * 3000)
+    save(tmp_path / "root", tmp_path / "kept.tar")
+    return tmp_path / "kept.tar"
+
+
+def test_the_digest_of_a_snapshot_is_told_and_holds_until_it_is_changed(kept: Path) -> None:
+    digest = save(kept.parent / "root", kept)
+    data = kept.read_bytes()
+    assert digest == digest_bytes(data)
+    assert (unreadable(kept, digest), unreadable(kept, None)) == (None, None)
+    kept.write_bytes(data.replace(b"content", b"CONTENT", 1))
+    assert unreadable(kept, digest) == "is not what was kept under that name"
+    assert unreadable(kept, None) is None
+
+
+@pytest.mark.parametrize("cut", [0, 100, 1000, 5000])
+def test_a_snapshot_of_unknown_digest_that_was_cut_is_told(kept: Path, cut: int) -> None:
+    kept.write_bytes(kept.read_bytes()[:cut])
+    assert unreadable(kept, None) in {"ends in the middle", "is no snapshot of a workspace"}
+
+
+def test_what_is_no_snapshot_at_all_is_told_and_one_that_is_gone_is_not(kept: Path) -> None:
+    kept.unlink()
+    with pytest.raises(FileNotFoundError):
+        unreadable(kept, None)
+    kept.mkdir()
+    assert str(unreadable(kept, None)).startswith("cannot be read: ")

@@ -1,0 +1,83 @@
+"""Options of ``harness run`` that hold for a run as long as it lasts, also where it is gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from harness.cli.grouped import keep_as, kept
+from harness.errors import StoreError
+
+__all__ = ["ANEW", "PLANNED", "REMEMBERED", "Said", "recalled", "typed"]
+
+#: What an option says, as it is kept.
+Said = bool | int | str | tuple[str, ...]
+
+#: What is played, and where: beside ``--resume`` these are refused.
+PLANNED: Final = frozenset({"selection", "actors", "trials", "sets", "shard", "out"})
+#: How it is played and what is left of it on disk: said once, and said again only to say something else.
+REMEMBERED: Final = frozenset(
+    {
+        "cut_off_calls",
+        "executor",
+        "keep",
+        "keep_workspace",
+        "limits",
+        "refusals",
+        "repeat_idempotent",
+        "reports",
+        "retries",
+        "shadow",
+        "stale",
+    }
+)
+#: What one command prints, may use and may spend, and what it does with what waits: said each time.
+ANEW: Final = frozenset(
+    {
+        "answers",
+        "at_once",
+        "decisions",
+        "dry_run",
+        "form",
+        "max_cost",
+        "max_time",
+        "pool",
+        "replay_damaged",
+        "resume",
+        "yes_spend",
+    }
+)
+
+
+def typed(context: click.Context) -> dict[str, Said]:
+    """What somebody typed of the remembered options, as it is kept beside the run."""
+    by_hand = click.core.ParameterSource.COMMANDLINE
+    names = sorted(name for name in REMEMBERED if context.get_parameter_source(name) is by_hand)
+    return {name: _plain(kept(context, name)) for name in names}
+
+
+def recalled(context: click.Context, said: Mapping[str, Said], where: str) -> dict[str, Said]:
+    """All that holds from now on: what was ``said`` of a run before, and over it what is typed.
+
+    Options that are not typed say what they said before. Raises StoreError, which names ``where`` that was kept.
+    """
+    now = typed(context)
+    options = {one.name: one for one in context.command.params if isinstance(one, click.Option)}
+    for name, value in said.items():
+        if name not in REMEMBERED or isinstance(value, tuple) != options[name].multiple:
+            raise StoreError(f"{where}: is not what harness wrote there")
+        if name in now:
+            continue
+        try:
+            keep_as(context, name, options[name].type_cast_value(context, value))
+        except (click.UsageError, TypeError, ValueError):
+            raise StoreError(f"{where}: is not what harness wrote there") from None
+    return {**said, **now}
+
+
+def _plain(value: object) -> Said:
+    if isinstance(value, bool | int):
+        return value
+    return tuple(map(str, value)) if isinstance(value, tuple) else str(value)

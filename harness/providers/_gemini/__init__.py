@@ -1,0 +1,1 @@
+"""The generateContent dialect, in pieces: what is sent, and what an answer says."""

@@ -1,0 +1,1 @@
+"""The responses dialect, in pieces: what is sent, and what an answer says."""

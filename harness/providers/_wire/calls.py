@@ -1,0 +1,72 @@
+"""The calls of one answer: each with an id of its own, and none that was cut off taken for a whole one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from harness.providers._wire.arguments import Arguments
+from harness.schema.base import JsonValue, canonical_json
+from harness.schema.message import Quirk
+from harness.schema.tool import ToolCall
+
+__all__ = ["SEED", "CallSent", "made_id", "numbered", "seed_of"]
+
+#: A response id that we made ourselves: ids of calls that came without one start with it.
+SEED = re.compile(r"made-[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class CallSent:
+    """One call as it came; ``id`` is None where the provider gave none."""
+
+    id: str | None
+    name: str
+    arguments: Arguments
+
+
+def seed_of(given: JsonValue, said: JsonValue) -> str:
+    """What made ids start with: the same for what says the same, however it is written, another in the next turn.
+
+    ``given`` is the answer's id, ``said`` the whole of it.
+    """
+    if isinstance(given, str) and SEED.fullmatch(given):
+        return given
+    return f"made-{sha256(canonical_json(said).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def made_id(seed: str, position: int) -> str:
+    """The id of a call that came without one; ``position`` counts from 1."""
+    return f"{seed}-{position}"
+
+
+def numbered(
+    sent: Sequence[CallSent], seed: str, *, has_ids: bool = True, truncated: bool = False
+) -> tuple[tuple[ToolCall, ...], tuple[Quirk, ...]]:
+    """The calls and their oddities; without ``has_ids`` the dialect gives none, and a missing one is not odd.
+
+    ``truncated`` says that the answer ended by its length: then the last call is never run, whatever of it can be read.
+    """
+    calls: list[ToolCall] = []
+    quirks: set[Quirk] = set()
+    ids: set[str] = set()
+    for position, one in enumerate(sent, 1):
+        quirks.update(one.arguments.quirks)
+        if one.id is None and has_ids:
+            quirks.add("missing_call_id")
+        elif one.id is not None and one.id in ids:
+            quirks.add("duplicate_call_id")
+        call = ToolCall(
+            id=one.id if one.id is not None else made_id(seed, position),
+            name=one.name,
+            arguments_raw=one.arguments.raw,
+            arguments=one.arguments.value,
+            fault=one.arguments.fault,
+        )
+        calls.append(call)
+        ids.add(call.id)
+    if truncated and calls:
+        calls[-1] = calls[-1].model_copy(update={"arguments": None, "fault": "truncated"})
+    return tuple(calls), tuple(quirks)
