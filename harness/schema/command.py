@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen, Plain
+from harness.schema.base import Frozen, Plain, plain
 
 __all__ = [
     "CallPlan",
@@ -76,7 +75,7 @@ class GrammarContext(Frozen):
     call: CallSpec | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Segment(Plain):
     """One simple command of a read plan, rebuilt.
 
@@ -95,7 +94,7 @@ class Segment(Plain):
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ReadPlan(Plain):
     """A bounded sequence of reads, or what looks like one and is not run because it is ``refused``.
 
@@ -107,14 +106,14 @@ class ReadPlan(Plain):
     refused: Refusal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ClockPlan(Plain):
     """A question for the time."""
 
     utc: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class CallPlan(Plain):
     """A call of the program as a reader would find it, and as it may be run.
 
@@ -128,7 +127,7 @@ class CallPlan(Plain):
     refused: Refusal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class CommandShape(Plain):
     """What may be told of a command in a receipt: counts and yes/no only."""
 
@@ -144,7 +143,7 @@ class CommandShape(Plain):
     names_content_target: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ParsedCommand(Plain):
     """Every way one text can be read; a kind's matcher says which one counts."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Digest, Frozen, Plain
+from harness.schema.base import Digest, Frozen, Plain, plain
 
 __all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 
@@ -33,7 +32,7 @@ class DetectorSpec(Frozen):
     long_text: Threshold = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class CallMarks(Plain):
     """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
 

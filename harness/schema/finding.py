@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from harness.schema.base import JsonValue, Plain
+from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.name import Code, Fact, KindName, Pointer
 
 __all__ = ["FindingCheck", "Judgement", "Proposal", "RawFinding"]
@@ -14,7 +13,7 @@ __all__ = ["FindingCheck", "Judgement", "Proposal", "RawFinding"]
 FindingCheck = Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "end"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class RawFinding(Plain):
     """One thing that was found wrong. ``missing`` tells an absent value from JSON null in ``got``."""
 
@@ -26,7 +25,7 @@ class RawFinding(Plain):
     missing: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Proposal(Plain):
     """A call as proposed: its kind (None: of no kind) and the code of the rule it breaks, if any. Pure, repeatable."""
 
@@ -34,7 +33,7 @@ class Proposal(Plain):
     code: Code | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Judgement(Plain):
     """A result as judged: no code means that it holds; then ``sets`` are the facts that become true."""
 

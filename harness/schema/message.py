@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.base import Frozen, JsonValue, Plain
+from harness.schema.base import Frozen, JsonValue, Plain, plain
 from harness.schema.limits import COUNT_MAX
 from harness.schema.tool import ToolCall, ToolSpec
 
@@ -61,7 +60,7 @@ class Usage(Frozen):
     reasoning_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class SystemMessage(Plain):
     """Rules the actor works under."""
 
@@ -69,7 +68,7 @@ class SystemMessage(Plain):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class UserMessage(Plain):
     """What is asked."""
 
@@ -77,7 +76,7 @@ class UserMessage(Plain):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class AssistantMessage(Plain):
     """An earlier reply. ``opaque`` is the provider's own message, sent back verbatim where it is present."""
 
@@ -87,7 +86,7 @@ class AssistantMessage(Plain):
     opaque: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ToolMessage(Plain):
     """The answer to one call."""
 
@@ -124,7 +123,7 @@ class GenerationSettings(Frozen):
 _NO_SETTINGS = GenerationSettings()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ModelRequest(Plain):
     """The complete effective request of one turn, without address and credentials."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from harness.schema.base import JsonValue, Plain
+from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.command import TargetRole
 from harness.schema.tool import TypedError
 
@@ -17,7 +16,7 @@ __all__ = ["Channel", "ChannelName", "Observation", "ReadObservation"]
 ChannelName = Literal["stdout", "stderr", "result", "error", "context"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Channel(Plain):
     """The four numbers of a bounded channel, in ``unit``; complete only if nothing was dropped."""
 
@@ -44,7 +43,7 @@ def _counted(seen: int, retained: int, unit: Literal["bytes", "chars"]) -> Chann
     return Channel(seen=seen, retained=retained, dropped=dropped, truncated=dropped > 0, unit=unit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class ReadObservation(Plain):
     """One segment of a read plan. ``ran`` is False where ``&&`` or ``||`` skipped it: then it proves nothing."""
 
@@ -55,7 +54,7 @@ class ReadObservation(Plain):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Observation(Plain):
     """One executed (or refused) call.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from harness.schema.base import Digest, Plain
+from harness.schema.base import Digest, Plain, plain
 
 __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUnknown", "Purpose"]
 
@@ -13,7 +12,7 @@ __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUn
 Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpPlanned(Plain):
     """An external action is decided. ``operation`` is ``turn-N/main`` or ``turn-N/call-I`` and the like."""
 
@@ -25,7 +24,7 @@ class OpPlanned(Plain):
     call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpParked(Plain):
     """It waits for an approval."""
 
@@ -33,7 +32,7 @@ class OpParked(Plain):
     operation: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpStarted(Plain):
     """It may have touched the world from here on."""
 
@@ -42,7 +41,7 @@ class OpStarted(Plain):
     attempt: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpReceipt(Plain):
     """It ended definitively; ``spool`` names its full result."""
 
@@ -54,7 +53,7 @@ class OpReceipt(Plain):
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpUnknown(Plain):
     """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
@@ -65,7 +64,7 @@ class OpUnknown(Plain):
     spool: Digest | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class OpNotSent(Plain):
     """A model call that provably never left the process; ``detail`` is the category of what stopped it."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
-from harness.schema.base import Frozen, JsonValue, Plain
+from harness.schema.base import Frozen, JsonValue, Plain, plain
 from harness.schema.tool import ErrorClass
 
 __all__ = ["Completed", "OperationAnswer", "PlaneIdentity", "ProcessCommand"]
@@ -22,7 +20,7 @@ class ProcessCommand(Frozen):
     output_bytes: int = Field(default=4_194_304, ge=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Completed(Plain):
     """How a process ended.
 

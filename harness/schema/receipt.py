@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NewType
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import Digest, Frozen, Plain
+from harness.schema.base import Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.message import FinishReason, Quirk
 from harness.schema.name import Code, Fact, KindName, Pointer, ScenarioId
@@ -57,7 +56,7 @@ class Finding(Frozen):
         return fields if self.exchange is not None else {key: fields[key] for key in fields if key != "exchange"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Step(Plain):
     """One tool call, in order. ``kind`` is None only where the call could not be read at all.
 
@@ -81,7 +80,7 @@ class Step(Plain):
     sets: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class TurnSummary(Plain):
     """One model turn: how it finished, whether it spoke, how many calls it made, what the decoder found odd."""
 

@@ -6,12 +6,12 @@ record says is a plain value where the loop makes it; where a stored one is read
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from harness.schema.base import Digest, Frozen, Plain
+from harness.schema.base import Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
@@ -62,7 +62,7 @@ __all__ = [
 Decision = Literal["defer", "retry", "replay_success", "record_failure", "abort"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Opened(Plain):
     """The definition is frozen. ``parts`` are the digests of what it consists of, by name."""
 
@@ -76,7 +76,7 @@ class Opened(Plain):
     parts: dict[str, Digest] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class FixtureBound(Plain):
     """The world stands; ``fingerprint`` is its digest with every path as it is relative to the workspace."""
 
@@ -84,7 +84,7 @@ class FixtureBound(Plain):
     fingerprint: Digest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class TurnOpened(Plain):
     """A turn begins; turns count from 1."""
 
@@ -96,7 +96,7 @@ class TurnOpened(Plain):
 ANSWER = "answer."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class InputDelivered(Plain):
     """A text from outside is shown to the actor, once by its name ``input``.
 
@@ -109,7 +109,7 @@ class InputDelivered(Plain):
     digest: Digest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Projection(Plain):
     """What the actor is shown: digest of the complete effective request, and how many older messages are left out."""
 
@@ -120,7 +120,7 @@ class Projection(Plain):
     omitted: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Compacted(Plain):
     """Older messages were replaced by a summary."""
 
@@ -131,7 +131,7 @@ class Compacted(Plain):
     summary: Digest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Spilled(Plain):
     """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
 
@@ -145,7 +145,7 @@ class Spilled(Plain):
     refused: Literal["path_invalid", "exists", "unwritable"] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Decided(Plain):
     """A host or a person decided about an operation; ``spool`` names the result that they know it had."""
 
@@ -156,7 +156,7 @@ class Decided(Plain):
     spool: Digest | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class UsageRow(Plain):
     """One ledger row of a dispatched attempt; missing usage is unknown, never zero."""
 
@@ -167,7 +167,7 @@ class UsageRow(Plain):
     usage: Usage | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class LateUsage(Plain):
     """Usage of a call that was abandoned before."""
 
@@ -176,7 +176,7 @@ class LateUsage(Plain):
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Metered(Plain):
     """What was measured outside of the loop: a driver that goes on takes it as it was.
 
@@ -189,7 +189,7 @@ class Metered(Plain):
     cost: Metric | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Hooked(Plain):
     """A hook ran."""
 
@@ -199,7 +199,7 @@ class Hooked(Plain):
     outcome: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Classified(Plain):
     """A proposal or a result was classified; pure, so that it can be derived again and compared."""
 
@@ -215,7 +215,7 @@ class Classified(Plain):
     arguments: Digest | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class CallResulted(Plain):
     """The one answer to one declared call: ``spilled``: shown in part; ``source``: the rule that refused it."""
 
@@ -233,7 +233,7 @@ class CallResulted(Plain):
     spilled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class BudgetStop(Plain):
     """A limit ended the episode."""
 
@@ -241,7 +241,7 @@ class BudgetStop(Plain):
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class TurnCommitted(Plain):
     """A turn is over: what it said (``prose``: is a long reply like the long one before), and the world after it."""
 
@@ -255,7 +255,7 @@ class TurnCommitted(Plain):
     fingerprint: Digest | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Suspended(Plain):
     """Not over: waiting for a person or a host."""
 
@@ -263,7 +263,7 @@ class Suspended(Plain):
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Resumed(Plain):
     """Goes on; ``credited_s`` seconds of waiting do not count."""
 
@@ -271,7 +271,7 @@ class Resumed(Plain):
     credited_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Closed(Plain):
     """The end, once."""
 
@@ -279,7 +279,7 @@ class Closed(Plain):
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Acknowledged(Plain):
     """The receipt was published."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field
 
-from harness.schema.base import Frozen, Plain
+from harness.schema.base import Frozen, Plain, plain
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 
@@ -50,7 +49,7 @@ _ModelName = Annotated[str, Field(pattern=r"^[!-~]{1,200}$")]
 _Milliseconds = Annotated[float, Field(ge=0, le=600_000)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class Visit(Plain):
     """One attempt at one turn of one trial: all that a draw depends on besides the seed; the first four from 1.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen, Numerous, Plain
+from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -90,7 +89,7 @@ class EpisodeJob(Numerous):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class AttemptRow(Plain):
     """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from harness.schema.base import JsonValue, Plain
+from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest
 from harness.schema.observation import Observation
@@ -13,7 +13,7 @@ from harness.schema.scenario import Scenario
 __all__ = ["EpisodeTrace", "TraceStep"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class TraceStep(Plain):
     """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged."""
 
@@ -25,7 +25,7 @@ class TraceStep(Plain):
     judgement: Judgement | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@plain
 class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
