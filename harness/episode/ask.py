@@ -145,7 +145,7 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
         if usage is not None:
             parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
 
-    call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
+    call = ModelCall(settled, detached=parts.detached, scope=world.key, late=late)
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
     end = make(call, world.bounds, limit_s=limit_s)

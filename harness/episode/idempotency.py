@@ -15,7 +15,7 @@ def call_key(world: World, hand: CallInHand) -> str:
 
     An episode that is gone on with keeps the name of its workspace, and no two have the same.
     """
-    episode = [world.parts.job.key, world.workspace.root.name]
+    episode = [world.key, world.workspace.root.name]
     return digest_json([*episode, hand.turn, digest_text(hand.call.id)])
 
 

@@ -40,7 +40,7 @@ def enter(
     if any(known.row == name for known in world.state.usage):
         raise AccountingError(f"attempt {name} is entered twice")
     record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
-    world.attempts.append(priced(world, row if reply is None else answered(turn, row, reply), usage))
+    world.attempts.append(priced(world, row, None) if reply is None else answered(world, turn, row, reply))
     if world.parts.quota is not None:
         world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
 
@@ -55,13 +55,16 @@ def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
     )
 
 
-def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
-    """The row with what answered."""
+def answered(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
+    """The row with what answered, its usage and what that cost."""
     return replace(
         row,
         status="completed",
+        usage=reply.usage,
         model=_resolved(turn.request.model if turn.request else "", reply.model),
         fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+        cost_micro_usd=meter.cost(reply.usage, world.parts.job.actor.price),
+        inconsistent=meter.is_inconsistent(reply.usage),
     )
 
 

@@ -89,7 +89,7 @@ def run(
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
             at_least=played.at_least,
             active_s=_active_s(world) if world else None,
-            unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
+            unavailable=meter.unknown(world.limits, used(world)) if world else (),
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -234,7 +234,7 @@ def _turns(world: World) -> Outcome:
 
 
 def _active_s(world: World) -> float | None:
-    return None if world.scenario.limits.active_s is None else world.state.active_ms / 1000
+    return None if world.limits.active_s is None else world.state.active_ms / 1000
 
 
 def _trace(world: World) -> EpisodeTrace:

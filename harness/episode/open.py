@@ -116,11 +116,13 @@ def open_world(
     journal.append(FixtureBound(fingerprint=baseline.digest))
     world = World(
         parts=parts,
+        key=job.key,
         journal=journal,
         spool=spool,
         bounds=bounds,
         stopwatch=stopwatch,
         scenario=scenario,
+        limits=scenario.limits,
         workspace=workspace,
         placeholders=placeholders,
         fingerprinter=fingerprinter,

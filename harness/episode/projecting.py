@@ -31,7 +31,7 @@ def project(world: World, turn: TurnInHand) -> Outcome | None:
         **({} if actor.settings is None else {"settings": actor.settings}),
     )
     frame, parts = world.encoded.frame(whole), world.encoded.parts(world.messages)
-    limit = world.scenario.limits.context_bytes
+    limit = world.limits.context_bytes
     chosen, size = choose(world.messages, [len(part) for part in parts], len(OPEN) + len(frame), limit)
     everything = len(OPEN) + len(frame) + sum(map(len, parts)) + len(parts) - 1
     world.report("context", Channel.counted(everything, size))

@@ -26,6 +26,7 @@ from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
+from harness.schema.limits import Limits
 from harness.schema.message import Message, ModelRequest
 from harness.schema.observation import Channel, ChannelName, Observation
 from harness.schema.process import Completed, OperationAnswer
@@ -53,15 +54,17 @@ class World:
 
     The journal is the only state of the episode; everything else here is a live handle, a text that the journal names
     by digest, or a measurement for the run log. ``streaks`` are those of the first
-    ``watched`` records.
+    ``watched`` records; ``key`` is the job's, ``limits`` are the scenario's.
     """
 
     parts: EpisodeParts
+    key: str
     journal: Journal
     spool: Spool
     bounds: Bounds
     stopwatch: Stopwatch
     scenario: Scenario
+    limits: Limits
     workspace: Workspace
     placeholders: Placeholders
     fingerprinter: Fingerprinter
@@ -140,7 +143,7 @@ class World:
 
         Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
         """
-        most = self.scenario.limits.tool_result_bytes + 1
+        most = self.limits.tool_result_bytes + 1
         with self._measured():
             return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
 
@@ -154,7 +157,7 @@ class World:
             return plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
 
     def _call_s(self) -> float:
-        return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)
+        return max(min(self.limits.tool_call_s, self.bounds.left()), 0.001)
 
     @contextmanager
     def _measured(self) -> Iterator[None]:

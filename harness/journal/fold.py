@@ -168,11 +168,14 @@ def _place_of_last(steps: tuple[StepState, ...]) -> tuple[int, int]:
     return (steps[-1].turn, steps[-1].call) if steps else (0, 0)
 
 
+_NO_STEP = StepState(turn=0, call=0)
+
+
 def _step(state: EpisodeState, turn: int, call: int) -> StepState:
     for step in reversed(state.steps):
         if step.turn == turn and step.call == call:
             return step
-    return StepState(turn=turn, call=call)
+    return replace(_NO_STEP, turn=turn, call=call)
 
 
 def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
