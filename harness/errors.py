@@ -235,7 +235,7 @@ class ProviderError(EpisodeError):
     delivered); ``retry_after_s`` is in seconds. ``sent`` is False where the request provably never left, ``delivered``
     True where a part of a reply had arrived: then it was made, and is paid for, whether it is of use or not.
     ``partial`` is what had been said and counted by then, None where that is nothing: evidence, never an answer.
-    ``message`` is ours: no provider text, header or key enters it.
+    ``message`` (``told`` is it without the category) is ours: no provider text, header or key enters it.
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class ProviderError(EpisodeError):
         self.partial = partial
         self.sent, self.delivered = sent, delivered
         self.retryable, self.http_status, self.provider_code = retryable, http_status, provider_code
-        self.retry_after_s = retry_after_s
+        self.retry_after_s, self.told = retry_after_s, message
         super().__init__(f"{category}: {message}")
 
 

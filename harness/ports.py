@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
+from harness.errors import ProviderError
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
 from harness.schema.message import ModelRequest, Reply, Usage
@@ -25,8 +26,11 @@ __all__ = [
     "ControlPlane",
     "Cut",
     "Executor",
+    "Hearing",
     "Meter",
     "OperationPlane",
+    "Pace",
+    "Pacing",
     "Pool",
     "Provider",
     "Quota",
@@ -107,12 +111,16 @@ Cut = Literal["connection_lost", "timeout", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class WireResponse:
-    """One HTTP answer as it arrived; header names in lower case. With ``cut`` the body is what had come before that."""
+    """One HTTP answer as it arrived; header names in lower case. With ``cut`` the body is what had come before that.
+
+    ``bound`` says in words of ours which bound on time cut it off, None where none did.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     cut: Cut | None = None
+    bound: str | None = None
 
 
 class Transport(Protocol):
@@ -234,6 +242,39 @@ class Quota(Protocol):
 
     def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
         """What came of an attempt; ``usage`` None is unknown. An attempt that is settled already stays as it is."""
+
+
+class Pace(Protocol):
+    """Decides when a live episode may send its next call, so that a provider is not asked faster than it answers."""
+
+    def enter(self, *, patience_s: float, stopped: Callable[[], bool]) -> Literal["may_send", "stopped", "closed"]:
+        """Wait until a call may be sent, or until ``stopped`` says yes.
+
+        ``closed``: the provider wants to be left alone for longer than ``patience_s`` seconds.
+        """
+
+    def leave(self) -> None:
+        """The call is over, or nobody waits for it any more; idempotent."""
+
+
+class Hearing(Protocol):
+    """Is told how the calls of one provider end, from any thread."""
+
+    def begun(self) -> int:
+        """A call begins; its end is told with this number."""
+
+    def ended(self, begun: int, headers: Mapping[str, str], failure: ProviderError | None) -> None:
+        """A call ended: with an answer that had these headers (names in lower case), or with this failure."""
+
+
+class Pacing(Protocol):
+    """How fast providers may be asked now, by name."""
+
+    def at_most(self, provider: str) -> int:
+        """How many episodes of it may run at once, from 1."""
+
+    def closed_s(self, provider: str) -> float:
+        """For how many seconds it wants to be left alone, from now; 0: it may be asked."""
 
 
 @runtime_checkable

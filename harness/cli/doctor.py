@@ -6,12 +6,14 @@ import shutil
 
 import click
 
-from harness import environment, provision, wiring
+from harness import config, environment, provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
+from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.wiring.built_in import built_in_identities
+from harness.wiring.places import CONFIG
 
 __all__ = ["doctor"]
 
@@ -51,7 +53,16 @@ def doctor(form: str) -> ExitCode:
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     facts = environment.inspect(settings.environ, shutil.which, home=settings.home)
-    return (*facts, _network(settings), *_planes(settings))
+    return (*facts, _network(settings), *_providers(settings), *_planes(settings))
+
+
+def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
+    """What ``harness.toml`` says of providers."""
+    try:
+        told = config.load_providers(settings.cwd / CONFIG)
+    except ConfigError as error:
+        return (environment.Fact("providers", "missing", str(error), "set it right, or leave it out"),)
+    return tuple(environment.Fact(f"provider {name}", "ok", one.told) for name, one in told.items())
 
 
 def _network(settings: wiring.Settings) -> environment.Fact:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -47,8 +47,13 @@ class Progressing:
 class _Counting(Progressing):
     """Counts, and shows it where that is done at once."""
 
-    def __init__(self, total: int | None, *, verdicts: bool) -> None:
-        self.standing, self._verdicts = Standing(total), verdicts
+    def __init__(self, total: int | None, beside: Callable[[], str], *, verdicts: bool) -> None:
+        self.standing, self._verdicts, self._beside = Standing(total), verdicts, beside
+
+    @property
+    def told(self) -> str:
+        """Counts, what was spent, and what else is to be said."""
+        return ", ".join(filter(None, (self.standing.counts, self.standing.spent, self._beside())))
 
     def __call__(self, result: EpisodeResult) -> None:
         self.standing.over(result if self._verdicts else None)
@@ -67,8 +72,8 @@ class _Counting(Progressing):
 
 
 class _Bar(_Counting):
-    def __init__(self, bar: Progress, total: int | None, *, verdicts: bool) -> None:
-        super().__init__(total, verdicts=verdicts)
+    def __init__(self, bar: Progress, total: int | None, beside: Callable[[], str], *, verdicts: bool) -> None:
+        super().__init__(total, beside, verdicts=verdicts)
         self._bar, self._task = bar, bar.add_task("", total=total, told="")
 
     def _show(self, what: str, *, done: int) -> None:
@@ -76,7 +81,7 @@ class _Bar(_Counting):
         wide = columns >= _WIDE
         last = harmless(what) if wide else ""
         counted = 2 * len(str(self.standing.total or 0)) + 1
-        told = ", ".join(filter(None, (self.standing.counts, self.standing.spent)))
+        told = self.told
         room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS
         if len(told) > room:
             # rich would cut every column, the numbers too
@@ -93,22 +98,24 @@ class _Bar(_Counting):
 
 
 @contextlib.contextmanager
-def progress(total: int | None, *, hidden: bool = False, verdicts: bool = False) -> Iterator[Progressing]:
+def progress(
+    total: int | None, *, hidden: bool = False, verdicts: bool = False, beside: Callable[[], str] = lambda: ""
+) -> Iterator[Progressing]:
     """Shows how far it is to whoever waits. ``hidden`` shows no bar on a terminal; a log has its lines all the same.
 
     ``total`` is None where nobody knows yet how many there are. ``verdicts`` are told where they are news: scripts that
-    must fail are none.
+    must fail are none. ``beside`` is asked what else to say each time.
     """
     if sys.stderr is None or (hidden and sys.stderr.isatty()):
         yield Progressing()
         return
     if not sys.stderr.isatty():
-        with _lines(_Counting(total, verdicts=verdicts), EVERY_S) as count:
+        with _lines(_Counting(total, beside, verdicts=verdicts), EVERY_S) as count:
             yield count
         return
     console = Console(stderr=True)
     with _columns(console) as bar:
-        yield _Bar(bar, total, verdicts=verdicts)
+        yield _Bar(bar, total, beside, verdicts=verdicts)
 
 
 def _columns(console: Console) -> Progress:
@@ -136,7 +143,7 @@ def _lines(counting: _Counting, every_s: float) -> Iterator[Progressing]:
         beats = 0
         while not over.wait(every_s):
             beats += 1
-            note(f"harness: {_line(counting.standing, beats * every_s)}")
+            note(f"harness: {_line(counting.standing, beats * every_s, counting.told)}")
 
     thread = threading.Thread(target=tell, name="progress", daemon=True)
     thread.start()
@@ -147,10 +154,9 @@ def _lines(counting: _Counting, every_s: float) -> Iterator[Progressing]:
         thread.join()
 
 
-def _line(standing: Standing, elapsed_s: float) -> str:
+def _line(standing: Standing, elapsed_s: float, told: str) -> str:
     total = standing.total
     done = counted(standing.done, "episode") if total is None else of_all(standing.done, total, "episode")
-    told = ", ".join(filter(None, (standing.counts, standing.spent)))
     left = standing.left_s(elapsed_s)
     return "".join(
         (

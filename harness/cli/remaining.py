@@ -13,14 +13,17 @@ from harness.cli.ceilings import opened, told
 from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
+from harness.cli.output import note
 from harness.cli.progress import Progressing, progress
 from harness.cli.responses import Held
+from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.ports import Pool
 from harness.receipt import RunStore, keep_late, keep_output, line
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite import SuiteEnd, run_suite
+from harness.wiring.pacing import Paces
 
 __all__ = ["play_remaining"]
 
@@ -81,18 +84,20 @@ def play_remaining(
     line_by_line = order.form == "jsonl"
     outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     late = partial(keep_late, store.folder)
+    paces = Paces(SystemClock(), order.care.concurrency, at_once=order.jobs_at_once)
     with (
         opened(store.folder, order.ceilings) as ceiling,
         wiring.Session(
             *(settings, kept, store.folder / "episodes", outputs),
             late_row=late,
             ceiling=ceiling,
+            paces=paces,
             is_new=order.resume is None,
         ) as session,
         _processes(order, jobs, partial(wiring.Session, settings, None, None, outputs)) as pool,
         stoppable(stop, _both(session.cancel, pool), _both(session.shut_down, pool)),
         # receipts that come line by line are progress enough, and a bar would break into them
-        progress(len(jobs), hidden=line_by_line, verdicts=True) as advance,
+        progress(len(jobs), hidden=line_by_line, verdicts=True, beside=lambda: paces.told) as advance,
     ):
         held.record()
         results = _Results(left, store, session, _both(session.cancel, pool), advance, line_by_line)
@@ -109,10 +114,13 @@ def play_remaining(
                 again=results.again,
                 pool=pool,
                 before=before,
+                pacing=paces,
             )
         finally:
             recording.prune(kept.folder)
     results.printed.rest()
+    for slowed in paces.ended:
+        note(f"harness: {slowed}")
     return end, None if stop.is_set() else told(ceiling, order.ceilings)
 
 

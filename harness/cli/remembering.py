@@ -20,11 +20,13 @@ PLANNED: Final = frozenset({"selection", "actors", "trials", "sets", "shard", "o
 #: How it is played and what is left of it on disk: said once, and said again only to say something else.
 REMEMBERED: Final = frozenset(
     {
+        "connect",
         "cut_off_calls",
         "executor",
         "keep",
         "keep_workspace",
         "limits",
+        "read",
         "refusals",
         "repeat_idempotent",
         "reports",

@@ -104,6 +104,7 @@ def run(
         asked = asked_of(resume, asked if _says_what(context) else None)
         asked = asked.model_copy(update={"said": recalled(context, asked.holds, str(resume / ASKED))})
     options, scale = options_of(context), Scale.of(context)
+    settings = scale.over(settings)
     leaving = Leaving.of(context)
     reporters = chosen_reporters(wiring.reporters(), leaving.reports)
     care = scale.care(settings)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, ParamSpec, TypeVar
 
 import click
 
-from harness import suite, wiring
+from harness import config, suite, wiring
 from harness.cli.folder import planned
 from harness.cli.grouped import in_order, keep, kept
 from harness.errors import UsageError
@@ -31,19 +31,27 @@ class Scale:
     refusals: int
     shard: str | None
     pool: str = "threads"
+    connect: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, context: click.Context) -> Scale:
         """That of a command whose options were read."""
-        names = ("retries", "limits", "refusals", "shard", "pool")
-        retries, limits, refusals, shard, pool = (kept(context, name) for name in names)
+        names = ("retries", "refusals", "shard", "pool")
+        retries, refusals, shard, pool = (kept(context, name) for name in names)
         return cls(
             retries=retries if isinstance(retries, int) else None,
-            limits=tuple(map(str, limits)) if isinstance(limits, tuple) else (),
+            limits=_texts(context, "limits"),
             refusals=refusals if isinstance(refusals, int) else suite.REFUSALS,
             shard=shard if isinstance(shard, str) else None,
             pool=str(pool),
+            connect=_texts(context, "connect"),
+            read=_texts(context, "read"),
         )
+
+    def over(self, settings: wiring.Settings) -> wiring.Settings:
+        """The settings with the time-outs that the command line gives. Raises UsageError."""
+        return replace(settings, providers=config.read_time_outs(self.connect, self.read))
 
     def care(self, settings: wiring.Settings) -> suite.Care:
         """How providers are spared, with ``harness.toml``. Raises UsageError or ConfigError."""
@@ -56,6 +64,11 @@ class Scale:
         if self.pool == "processes" and live is not None:
             raise UsageError(f"--pool processes is for scripts and recordings; {live} is a live model: use threads")
         return self.pool
+
+
+def _texts(context: click.Context, name: str) -> tuple[str, ...]:
+    given = kept(context, name)
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()
 
 
 def part_of(plan: tuple[EpisodeJob, ...], text: str | None) -> tuple[tuple[EpisodeJob, ...], Shard | None]:
@@ -92,6 +105,24 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="Episodes of one provider at a time; repeatable.  [default: as --jobs]",
+    ),
+    click.option(
+        "--connect-timeout",
+        "connect",
+        multiple=True,
+        metavar="NAME=S",
+        expose_value=False,
+        callback=keep,
+        help="Longest wait for a connection to a provider; repeatable.  [default: 10]",
+    ),
+    click.option(
+        "--read-timeout",
+        "read",
+        multiple=True,
+        metavar="NAME=S",
+        expose_value=False,
+        callback=keep,
+        help="Longest silence of a provider; repeatable.  [default: the call's deadline]",
     ),
     click.option(
         "--refusals",

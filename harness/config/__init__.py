@@ -4,7 +4,7 @@ from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.live_ref import LiveRef, is_loopback, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
 from harness.config.price_table import table_price
-from harness.config.providers_file import CONCURRENCY_MAX, ProviderConfig, load_providers, read_limits
+from harness.config.providers_file import CONCURRENCY_MAX, ProviderConfig, load_providers, read_limits, read_time_outs
 from harness.config.settings import apply_settings
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "load_providers",
     "parse_live_ref",
     "read_limits",
+    "read_time_outs",
     "resolve",
     "table_price",
 ]

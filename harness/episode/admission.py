@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.episode.hands import TurnInHand
+from harness.episode.keeping_pace import enter, leave
 from harness.episode.ledger import row_of
 from harness.episode.world import World
 from harness.schema.outcome import Outcome
@@ -33,11 +34,16 @@ def admit(world: World, turn: TurnInHand) -> Outcome | None:
 def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
     """Start an attempt, or the ending that this is refused with; one that was started before was admitted then."""
     quota, request = world.parts.quota, turn.request
-    if quota is not None and request is not None and world.journal.ahead is None:
+    is_new = world.journal.ahead is None
+    refused = enter(world) if is_new else None
+    if refused is not None:
+        return refused
+    if quota is not None and request is not None and is_new:
         row = row_of(turn.operation, attempt)
         with world.stopwatch.idle():
             within = quota.reserve(row, request, seconds=call_s(world), stopped=lambda: _is_over(world))
         if not within:
+            leave(world)
             refused = Outcome(status="limit_exceeded", reason="quota_refused")
             return world.bounds.cancellation() or world.bounds.passed() or refused
     world.record(OpStarted(operation=turn.operation, attempt=attempt))

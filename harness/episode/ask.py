@@ -7,14 +7,15 @@ from typing import get_args
 
 from harness.episode.admission import call_s, start
 from harness.episode.hands import TurnInHand
+from harness.episode.keeping_pace import leave
 from harness.episode.model_call import CallEnd, GaveUp, ModelCall, call_at_once, call_model
 from harness.episode.retrying import Retries
-from harness.episode.settling import CUT_OFF, adopt, fail, reply_bytes, row_of, settle
+from harness.episode.settling import CUT_OFF, adopt, billed_before, fail, reply_bytes, row_of, settle
 from harness.episode.world import World
 from harness.errors import RETRYABLE, OpeningRefusedError, ProviderCategory, ProviderError, ScriptExhaustedError
 from harness.journal import as_kept
 from harness.ports import TurnContext
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.record import Decided, OpNotSent, OpReceipt, OpStarted, OpUnknown
 from harness.schema.rehearsal import Visit
@@ -140,15 +141,16 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
         world.late.keep_text(lambda: _keep(world, turn, attempt, reply))
         return reply
 
-    def late(reply: Reply) -> None:
-        usage = reply.usage
-        if usage is not None:
-            parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
+    def late(usage: Usage) -> None:
+        parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
 
     call = ModelCall(settled, detached=parts.detached, scope=world.key, late=late)
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
-    end = make(call, world.bounds, limit_s=limit_s)
+    try:
+        end = make(call, world.bounds, limit_s=limit_s)
+    finally:
+        leave(world)
     return end, parts.clock.monotonic() - started
 
 
@@ -172,19 +174,21 @@ def _known(world: World, turn: TurnInHand, attempt: int) -> CallEnd | None:
             | OpReceipt(operation=turn.operation)
             | OpNotSent(operation=turn.operation)
         ):
-            return _failed_before(ahead)
+            return _failed_before(world, ahead)
         case _:
             return None
 
 
-def _failed_before(ahead: OpUnknown | OpReceipt | OpNotSent) -> CallEnd:
+def _failed_before(world: World, ahead: OpUnknown | OpReceipt | OpNotSent) -> CallEnd:
+    usage = None if isinstance(ahead, OpNotSent) else billed_before(world, ahead)
+    partial = None if usage is None else Reply(text=None, finish=None, usage=usage)
     word, sent = ahead.detail or "", not isinstance(ahead, OpNotSent)
     if word in _GAVE_UP:
         return CallEnd(gave_up=_GAVE_UP[word], sent=sent)
     if word == CUT_OFF:
-        return CallEnd(error=ProviderError("connection_lost", _BEFORE, delivered=True))
+        return CallEnd(error=ProviderError("connection_lost", _BEFORE, delivered=True, partial=partial))
     category = _CATEGORIES.get(word, "bad_response")
-    error = ProviderError(category, _BEFORE, retryable=category in RETRYABLE, sent=sent)
+    error = ProviderError(category, _BEFORE, retryable=category in RETRYABLE, sent=sent, partial=partial)
     return CallEnd(error=error, sent=sent, is_definite=isinstance(ahead, OpReceipt))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from harness import meter
 from harness.clock import new_token
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.parts import EpisodeParts
@@ -41,7 +42,16 @@ def late_sink(parts: EpisodeParts) -> Callable[[LateUsage], None]:
 
     def keep(late: LateUsage) -> None:
         operation, _, attempt = late.row.rpartition(":attempt:")
-        parts.late_row(LateRow(key=parts.job.key, operation=operation, attempt=int(attempt), usage=late.usage))
+        parts.late_row(
+            LateRow(
+                key=parts.job.key,
+                operation=operation,
+                attempt=int(attempt),
+                usage=late.usage,
+                cost_micro_usd=meter.cost(late.usage, parts.job.actor.price),
+                inconsistent=meter.is_inconsistent(late.usage),
+            )
+        )
         if parts.durable is not None:
             _into_journal(parts.durable, parts.clock, late)
 

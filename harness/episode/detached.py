@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from threading import Lock
+from threading import Condition
 
 __all__ = ["DETACHED", "DetachedCalls", "Slot"]
 
@@ -27,7 +27,7 @@ class DetachedCalls:
 
     def __init__(self, *, process: int = PROCESS_MAX, scope: int = SCOPE_MAX) -> None:
         self._process, self._scope = process, scope
-        self._lock = Lock()
+        self._changed = Condition()
         self._slots: set[Slot] = set()
         self._by_scope: Counter[str] = Counter()
 
@@ -37,7 +37,7 @@ class DetachedCalls:
 
     def excess(self, scope: str) -> tuple[int, int] | None:
         """Why no new call may be made in ``scope``: the limit that is reached, and how many there are; None: it may."""
-        with self._lock:
+        with self._changed:
             if len(self._slots) >= self._process:
                 return self._process, len(self._slots)
             if self._by_scope[scope] >= self._scope:
@@ -47,17 +47,23 @@ class DetachedCalls:
     def take(self, scope: str) -> Slot:
         """A slot for a call that is given up now. There is always one: what is in flight cannot be refused."""
         slot = Slot(self, scope)
-        with self._lock:
+        with self._changed:
             self._slots.add(slot)
             self._by_scope[scope] += 1
         return slot
 
     def _gone(self, slot: Slot, scope: str) -> None:
-        with self._lock:
+        with self._changed:
             if slot in self._slots:
                 self._slots.remove(slot)
                 self._by_scope[scope] -= 1
                 self._by_scope += Counter()  # scopes without any are forgotten
+                self._changed.notify_all()
+
+    def settle(self, timeout_s: float) -> bool:
+        """Wait until every call that was given up has ended; False where ``timeout_s`` seconds were over before."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._slots, timeout_s)
 
 
 #: The one of this process, for episodes that are not given another.

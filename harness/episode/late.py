@@ -8,10 +8,11 @@ from collections.abc import Callable
 from queue import Queue
 from threading import Event, Lock, Thread
 
+from harness.episode.detached import DETACHED
 from harness.schema.message import Usage
 from harness.schema.record import LateUsage
 
-__all__ = ["LATE", "LateBook", "LateReplies"]
+__all__ = ["LATE", "LateBook", "LateReplies", "settle"]
 
 #: Hand-overs that wait at most; one more is refused.
 WAITING_MAX = 1024
@@ -61,6 +62,12 @@ class LateReplies:
 
 #: The one of this process, for episodes that are not given another.
 LATE = LateReplies()
+
+
+def settle(timeout_s: float = EXIT_S) -> None:
+    """Before connections are closed: give calls that were given up a bounded time to bring what they were billed."""
+    DETACHED.settle(timeout_s)
+    LATE.drain(timeout_s)
 
 
 class LateBook:

@@ -31,16 +31,17 @@ def row_of(operation: str, attempt: int) -> str:
 def enter(
     world: World, turn: TurnInHand, row: AttemptRow, reply: Reply | None, record: Callable[[Payload], object]
 ) -> None:
-    """Enter an attempt that is over; ``row`` tells of it without usage, cost and what answered, which ``reply`` tells.
+    """Enter an attempt that is over; ``row`` tells of it without its cost and what answered, which ``reply`` tells.
 
-    Raises AccountingError where it is entered already: what was paid once would count twice.
+    The usage of one that failed, where it was told, stands in ``row``. Raises AccountingError where it is entered
+    already: what was paid once would count twice.
     """
-    usage = None if reply is None else reply.usage
+    usage = row.usage if reply is None else reply.usage
     name = row_of(row.operation, row.attempt)
     if any(known.row == name for known in world.state.usage):
         raise AccountingError(f"attempt {name} is entered twice")
     record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
-    world.attempts.append(priced(world, row, None) if reply is None else answered(world, turn, row, reply))
+    world.attempts.append(priced(world, row, usage) if reply is None else answered(world, turn, row, reply))
     if world.parts.quota is not None:
         world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
 

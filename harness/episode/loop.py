@@ -58,6 +58,8 @@ def run(
     started, began = parts.clock.now(), parts.clock.monotonic()
     with ExitStack() as stack:
         stack.callback(parts.actor.close)
+        if parts.pace is not None:
+            stack.callback(parts.pace.leave)
         late = LateBook(late_sink(parts))
         stack.callback(late.leave)
         journal, durable = journal or Journal(), None

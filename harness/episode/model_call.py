@@ -11,7 +11,7 @@ from typing import Literal
 from harness.episode.detached import DetachedCalls, Slot
 from harness.episode.latch import Bounds
 from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 
 __all__ = ["CallEnd", "GaveUp", "ModelCall", "call_at_once", "call_model"]
 
@@ -42,17 +42,23 @@ class CallEnd:
     sent: bool = True
     is_definite: bool = False
 
+    @property
+    def usage(self) -> Usage | None:
+        """What a call that failed was billed, where its provider told it before it did; never that of a reply."""
+        partial = self.error.partial if isinstance(self.error, ProviderError) and self.error.sent else None
+        return None if partial is None else partial.usage
+
 
 class ModelCall:
     """One call between the thread that makes it and its owner.
 
     It ends in exactly one way, whatever both do at the same time: its end is delivered to the owner; or it is withdrawn
     before it began, and then nobody is asked; or it is left in flight, holds a slot of ``detached`` until it settles,
-    and a reply is given to ``late``, once.
+    and what it was billed is given to ``late``, once.
     """
 
     def __init__(
-        self, ask: Callable[[], Reply], *, detached: DetachedCalls, scope: str, late: Callable[[Reply], None]
+        self, ask: Callable[[], Reply], *, detached: DetachedCalls, scope: str, late: Callable[[Usage], None]
     ) -> None:
         """``ask`` gives the reply and puts it where nothing can take it away again, before anybody reads it."""
         self._ask, self._late = ask, late
@@ -90,11 +96,12 @@ class ModelCall:
 
     def _account(self, end: CallEnd | BaseException, slot: Slot) -> None:
         """Nobody waits: what was paid for is handed on, and the slot is free whatever becomes of that."""
+        usage = None if isinstance(end, BaseException) else end.usage if end.reply is None else end.reply.usage
         try:
             if isinstance(end, BaseException):
                 _log.warning("a call that was given up ended in a failure of ours: %s", type(end).__name__)
-            elif end.reply is not None:
-                self._late(end.reply)
+            elif usage is not None:
+                self._late(usage)
         except BaseException as error:  # noqa: BLE001  (there is no owner to raise it for)
             _log.warning("a late reply could not be handed over: %s", type(error).__name__)
         finally:

@@ -10,7 +10,7 @@ from threading import Event
 from harness.episode.detached import DETACHED, DetachedCalls
 from harness.episode.durable import DurablePlace
 from harness.episode.late import LATE, LateReplies
-from harness.ports import Actor, Clock, ControlPlane, Executor, Meter, Quota, Witness
+from harness.ports import Actor, Clock, ControlPlane, Executor, Meter, Pace, Quota, Witness
 from harness.schema.run import EpisodeJob, LateRow
 from harness.schema.tool import ToolSpec
 from harness.workspace import Workspace
@@ -47,7 +47,8 @@ class EpisodeParts:
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
     ``operations`` are those of the control plane that can be tools. ``meter`` counts what it costs (None: its own
     ledger does, at the actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody
-    is). ``remove_later`` is given what removes the workspace, where that need not wait (None: it is done at once).
+    is); ``pace`` says when an attempt may be sent (None: at once). ``remove_later`` is given what removes the
+    workspace, where that need not wait (None: it is done at once).
     """
 
     job: EpisodeJob
@@ -63,6 +64,7 @@ class EpisodeParts:
     durable: DurablePlace | None = None
     meter: Meter | None = None
     quota: Quota | None = None
+    pace: Pace | None = None
     keep_output: Callable[[bytes], str | None] | None = None
     shutdown: Callable[[], bool] = _never
     pause: Callable[[float], None] = _pause

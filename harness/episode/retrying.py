@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harness.episode.world import World
 from harness.errors import ProviderError
 
-__all__ = ["Retries", "backoff_s"]
+if TYPE_CHECKING:
+    import tenacity
+
+__all__ = ["Retries", "backoff_s", "jitter"]
 
 #: Longest pause before another attempt where the provider does not ask for one, in seconds.
 PAUSE_MAX_S = 30.0
@@ -20,9 +25,22 @@ def backoff_s(attempt: int) -> float:
     """
     import tenacity  # noqa: PLC0415  (it costs a tenth of a second, and most runs never need it)
 
+    return tenacity.wait_exponential_jitter(max=PAUSE_MAX_S)(_after(attempt))
+
+
+def jitter() -> float:
+    """A number from 0 to 1 that is another one each time."""
+    import tenacity  # noqa: PLC0415  (as above)
+
+    return tenacity.wait_random(0, 1)(_after(1))
+
+
+def _after(attempt: int) -> tenacity.RetryCallState:
+    import tenacity  # noqa: PLC0415  (as above)
+
     state = tenacity.RetryCallState(tenacity.Retrying(), None, (), {})
     state.attempt_number = attempt
-    return tenacity.wait_exponential_jitter(max=PAUSE_MAX_S)(state)
+    return state
 
 
 class Retries:
@@ -30,7 +48,7 @@ class Retries:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._began = world.parts.clock.monotonic()
+        self._began = self._passed_s
 
     def allow(self, attempt: int, error: ProviderError) -> bool:
         """Whether the call is made again after that attempt failed; on return the pause before it is over.
@@ -46,10 +64,14 @@ class Retries:
         if not error.retryable or error.delivered or attempt >= limits.model_attempts:
             return False
         pause = max(backoff_s(attempt), error.retry_after_s or 0.0)
-        passed = self._world.parts.clock.monotonic() - self._began
-        if pause >= min(limits.model_retry_s - passed, self._world.bounds.left()):
+        if pause >= min(limits.model_retry_s - (self._passed_s - self._began), self._world.bounds.left()):
             return False
         return self._pause(pause)
+
+    @property
+    def _passed_s(self) -> float:
+        """Seconds on the clock but for those in which others had to be waited for."""
+        return self._world.parts.clock.monotonic() - self._world.queued_s
 
     def _pause(self, seconds: float) -> bool:
         """Wait; False where it was cancelled meanwhile."""

@@ -10,15 +10,15 @@ from harness.episode.hands import TurnInHand
 from harness.episode.ledger import answered, enter, priced, row_of
 from harness.episode.model_call import CallEnd
 from harness.episode.world import World
-from harness.errors import ProviderError, ReplayMismatchError
+from harness.errors import OpeningRefusedError, ProviderError, ReplayMismatchError
 from harness.schema.base import digest_bytes
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown
 from harness.schema.remembering import remembered
 from harness.schema.run import AttemptRow
 
-__all__ = ["CUT_OFF", "account_late", "adopt", "fail", "reply_bytes", "row_of", "settle"]
+__all__ = ["CUT_OFF", "account_late", "adopt", "billed_before", "fail", "reply_bytes", "row_of", "settle"]
 
 #: What the journal says of a call whose reply broke off: it was made, so it is paid for, and nobody has it.
 CUT_OFF = "reply_cut_off"
@@ -72,28 +72,46 @@ def account_late(world: World | None) -> None:
 
 
 def fail(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: float) -> Outcome:
-    """The call was not answered: records and row, and the ending that this is where nobody asks again."""
+    """The call was not answered: records and row, and the ending that this is where nobody asks again.
+
+    What it was billed all the same, where that was told, is kept before the record that names it, so that whoever goes
+    on after a kill enters the same.
+    """
     status, word = _unanswered(end)
+    usage = end.usage
+    spool = None if usage is None else world.spool.put(usage.model_dump_json().encode("ascii"))
     # of a call that was withdrawn a cancelled episode tells too: else nobody knew that it was not made
     record = world.journal.append if end.error is None and not end.sent else world.record
     if status == "unknown":
-        world.record(OpUnknown(operation=turn.operation, attempt=attempt, detail=word))
+        world.record(OpUnknown(operation=turn.operation, attempt=attempt, detail=word, spool=spool))
     elif status == "not_sent":
         record(OpNotSent(operation=turn.operation, attempt=attempt, detail=word))
     else:
-        world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=word))
+        failed = OpReceipt(operation=turn.operation, attempt=attempt, status="failed", spool=spool, detail=word)
+        world.record(failed)
     provider = end.error if isinstance(end.error, ProviderError) else None
     row = AttemptRow(
         operation=turn.operation,
         attempt=attempt,
         status=status,
-        usage=None,
+        usage=usage,
         seconds=seconds,
         error=word,
         http_status=provider.http_status if provider else None,
     )
     enter(world, turn, row, None, record)
     return _ending(world, turn, end)
+
+
+def billed_before(world: World, ahead: OpUnknown | OpReceipt) -> Usage | None:
+    """What a failed call was billed, as an earlier driver kept it. Raises OpeningRefusedError where it is not kept."""
+    if ahead.spool is None:
+        return None
+    try:
+        return Usage.model_validate_json(world.spool.get(ahead.spool))
+    except (KeyError, ValueError) as error:
+        problem = "what a failed call was billed is not kept"
+        raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
 
 
 def _unanswered(end: CallEnd) -> tuple[_Status, str]:

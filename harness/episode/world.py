@@ -96,6 +96,7 @@ class World:
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
+    queued_s: float = 0.0
 
     @property
     def state(self) -> EpisodeState:

@@ -12,14 +12,19 @@ from harness.meter.budget import (
     unknown,
 )
 from harness.meter.ceiling import Bound, Ceiling
+from harness.meter.pace import Pace, Visitor
 from harness.meter.price import cost, is_inconsistent, most
 from harness.meter.used import NOTHING, Used, judged_reading
+from harness.meter.window import Window
 
 __all__ = [
     "NOTHING",
     "Bound",
     "Ceiling",
+    "Pace",
     "Used",
+    "Visitor",
+    "Window",
     "admitted",
     "after_batch",
     "after_model",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final, Protocol, cast
 
 import httpx
@@ -16,10 +17,11 @@ import httpx
 from harness.clock import SystemClock
 from harness.errors import EnvironmentProblem, ProviderError
 from harness.ports import Clock, Cut, WireResponse
+from harness.providers._bounds import Bounds
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
 from harness.providers._watch import Watch
 
-__all__ = ["BODY_MAX", "HttpTransport", "network"]
+__all__ = ["BODY_MAX", "CONNECT_S", "HttpTransport", "network"]
 
 #: Largest body that is read, in bytes, before and after decompression.
 BODY_MAX: Final = 16 * 1024 * 1024
@@ -44,32 +46,35 @@ class _NetworkStream(Protocol):
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def _tls(bundle: str | None = None) -> ssl.SSLContext:
     """One context for all transports: building it costs more than anything else about a client."""
-    return httpx.create_ssl_context()
+    if bundle is None:
+        return httpx.create_ssl_context()
+    is_folder = Path(bundle).is_dir()
+    return ssl.create_default_context(cafile=None if is_folder else bundle, capath=bundle if is_folder else None)
 
 
-def _client(transport: httpx.BaseTransport | None = None) -> httpx.Client:
+def _client(transport: httpx.BaseTransport | None = None, bundle: str | None = None) -> httpx.Client:
     if transport is not None:
         return httpx.Client(transport=transport, headers=_HEADERS, follow_redirects=False)
     try:
-        return httpx.Client(verify=_tls(), headers=_HEADERS, follow_redirects=False)
+        return httpx.Client(verify=_tls(bundle), headers=_HEADERS, follow_redirects=False)
     except (ValueError, OSError, ImportError, httpx.InvalidURL):
         # what was raised can hold a proxy's password
         raise EnvironmentProblem(
             "no request can be made with the proxies or certificates of the environment; see HTTP_PROXY, HTTPS_PROXY, "
-            "ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR"
+            "ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE"
         ) from None
 
 
-def network() -> httpx.BaseTransport:
+def network(bundle: str | None = None) -> httpx.BaseTransport:
     """What ``HttpTransport`` sends through by itself, proxies included: for a transport that looks on."""
-    return _Network()
+    return _Network(bundle)
 
 
 class _Network(httpx.BaseTransport):
-    def __init__(self) -> None:
-        self._client = _client()
+    def __init__(self, bundle: str | None) -> None:
+        self._client = _client(bundle=bundle)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         # a request that comes ready made is given no cookies
@@ -87,15 +92,16 @@ class _Stream:
     headers: Mapping[str, str]
     pieces: list[bytes]
 
-    def broken(self, cut: Cut) -> WireResponse:
+    def broken(self, cut: Cut, bound: str | None = None) -> WireResponse:
         """What had come of it."""
-        return WireResponse(self.status, self.headers, b"".join(self.pieces), cut)
+        return WireResponse(self.status, self.headers, b"".join(self.pieces), cut, bound)
 
 
 class HttpTransport:
     """One client; one call at a time. A worker has its own.
 
-    Proxies and certificate authorities come from the environment, as httpx reads it. Cookies are never kept.
+    Proxies and certificate authorities come from the environment, as httpx reads it; a ``bundle`` of certificates (a
+    file, or a folder of them) replaces the latter. Cookies are never kept.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class HttpTransport:
         body_max: int = BODY_MAX,
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
+        bundle: str | None = None,
     ) -> None:
         """``read_s`` bounds the silence between two pieces of an answer; None leaves that to the deadline.
 
@@ -113,7 +120,7 @@ class HttpTransport:
         """
         self._connect_s, self._read_s, self._body_max = connect_s, read_s, body_max
         self._clock = clock or SystemClock()
-        self._client = _client(transport)
+        self._client = _client(transport, bundle)
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
         self._host = ""
@@ -166,15 +173,17 @@ class HttpTransport:
         cancelled: Callable[[], bool],
         is_over: Callable[[bytes], bool] | None = None,
     ) -> WireResponse:
+        bounds = Bounds(self._connect_s, self._read_s, deadline_s)
         with self._turn:
             watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
             with watch:
                 try:
-                    return self._exchange(method, url, headers, body, deadline_s=deadline_s, is_over=is_over)
+                    return self._exchange(method, url, headers, body, bounds=bounds, is_over=is_over)
                 except _FAILURES as error:
-                    known = _failure(error) if watch.reason is None else _stopped(watch, deadline_s)
+                    known = _failure(error, bounds) if watch.reason is None else _stopped(watch, bounds)
             if self._stream is not None and known.category in {"connection_lost", "timeout"}:
-                return self._stream.broken("cancelled" if watch.reason == "cancelled" else _CUTS[known.category])
+                cut = "cancelled" if watch.reason == "cancelled" else _CUTS[known.category]
+                return self._stream.broken(cut, known.told if cut == "timeout" else None)
             if self._has_begun and known.category in {"connection_lost", "timeout"}:
                 known.delivered, known.retryable = True, False
             # Outside the handler: what was caught holds headers and address, and must not hang on this.
@@ -187,12 +196,12 @@ class HttpTransport:
         headers: Mapping[str, str],
         body: bytes,
         *,
-        deadline_s: float,
+        bounds: Bounds,
         is_over: Callable[[bytes], bool] | None,
     ) -> WireResponse:
         self._has_begun, self._stream = False, None
         self._client.cookies.clear()
-        timeout = httpx.Timeout(min(self._read_s or deadline_s, deadline_s), connect=min(self._connect_s, deadline_s))
+        timeout = httpx.Timeout(bounds.silence, connect=bounds.connect)
         request = self._client.build_request(
             method, url, headers=dict(headers), content=body, timeout=timeout, extensions={"trace": self._seen}
         )
@@ -237,13 +246,13 @@ class HttpTransport:
         self._streams.clear()
 
 
-def _stopped(watch: Watch, deadline_s: float) -> ProviderError:
+def _stopped(watch: Watch, bounds: Bounds) -> ProviderError:
     if watch.reason == "cancelled":
         return ProviderError("connection_lost", "the call was cancelled")
-    return ProviderError("timeout", f"no complete answer within {deadline_s:g} s", retryable=True)
+    return ProviderError("timeout", bounds.over, retryable=True)
 
 
-def _failure(error: Exception) -> ProviderError:  # noqa: PLR0911  (one line a cause)
+def _failure(error: Exception, bounds: Bounds) -> ProviderError:  # noqa: PLR0911  (one line a cause)
     """What an exception of the client means."""
     match error:
         case BodyTooLargeError():
@@ -252,9 +261,9 @@ def _failure(error: Exception) -> ProviderError:  # noqa: PLR0911  (one line a c
             way = f"with {error}, which was not asked for" if str(error) else "in a way that cannot be read"
             return ProviderError("bad_response", f"the body is compressed {way}")
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
-            return ProviderError("timeout", "no connection could be made in time", retryable=True, sent=False)
+            return ProviderError("timeout", bounds.no_connection, retryable=True, sent=False)
         case httpx.TimeoutException():
-            return ProviderError("timeout", "the provider was silent for too long", retryable=True)
+            return ProviderError("timeout", bounds.silent, retryable=True)
         case httpx.ConnectError():
             return _no_connection(error)
         case httpx.ProxyError():

@@ -11,7 +11,7 @@ from typing import Final
 
 from harness.schema.base import JsonValue
 
-__all__ = ["reset_after_s", "retry_after_s", "retry_delay_s"]
+__all__ = ["calls_left", "reset_after_s", "retry_after_s", "retry_delay_s"]
 
 #: When a limit is full again, and what is left of it: pairs of headers.
 _RESETS: Final = (
@@ -23,6 +23,15 @@ _RESETS: Final = (
     ("anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-tokens-remaining"),
     ("anthropic-ratelimit-input-tokens-reset", "anthropic-ratelimit-input-tokens-remaining"),
     ("anthropic-ratelimit-output-tokens-reset", "anthropic-ratelimit-output-tokens-remaining"),
+)
+#: Of what is left, those that count calls; the rest counts tokens, of which nobody knows how many a call takes.
+_COUNT_CALLS: Final = frozenset(
+    {
+        "x-ratelimit-remaining-requests",
+        "x-ratelimit-remaining",
+        "ratelimit-remaining",
+        "anthropic-ratelimit-requests-remaining",
+    }
 )
 _DURATION = re.compile(
     r"(?=[0-9])(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
@@ -55,6 +64,16 @@ def reset_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     used_up = (name for name, left in _RESETS if _number(headers.get(left, "0")) == 0)
     waits = [wait for name in used_up if (wait := _reset(headers.get(name), headers, now)) is not None]
     return max(waits, default=None)
+
+
+def calls_left(headers: Mapping[str, str]) -> int | None:
+    """How many more calls a provider takes for now, as its answer says it; None where it does not. Names in lower case.
+
+    Tokens count where none are left: then no call is.
+    """
+    told = {left: number for _, left in _RESETS if (number := _number(headers.get(left))) is not None}
+    counts = [int(min(number, _TIME_MIN)) for name, number in told.items() if name in _COUNT_CALLS or not number]
+    return min(counts, default=None)
 
 
 def _reset(said: str | None, headers: Mapping[str, str], now: datetime | None) -> float | None:

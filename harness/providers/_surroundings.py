@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["problem_of"]
+__all__ = ["bundle_of", "problem_of"]
 
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 _SCHEMES: Final = frozenset({"http", "https"})
+#: Where other tools are told of certificates: a file, or a folder as ``openssl rehash`` makes it. The first counts.
+_BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _ALLOWED: Final = "http://HOST:PORT or https://HOST:PORT"
 
 
@@ -28,6 +30,21 @@ def problem_of(environ: Mapping[str, str]) -> str | None:
     return _of_certificates(environ)
 
 
+def bundle_of(environ: Mapping[str, str]) -> str | None:
+    """The certificates that ``REQUESTS_CA_BUNDLE`` or ``CURL_CA_BUNDLE`` name; None where nothing else is to be read.
+
+    ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` go before them, and are read by the client itself.
+    """
+    variable = _bundle_variable(environ)
+    return None if variable is None else environ[variable]
+
+
+def _bundle_variable(environ: Mapping[str, str]) -> str | None:
+    if environ.get("SSL_CERT_FILE") or environ.get("SSL_CERT_DIR"):
+        return None
+    return next((name for name in _BUNDLES if environ.get(name)), None)
+
+
 def _is_proxy(text: str) -> bool:
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
@@ -40,11 +57,23 @@ def _is_proxy(text: str) -> bool:
 
 def _of_certificates(environ: Mapping[str, str]) -> str | None:
     file, folder = environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")
-    if file:
-        try:
-            ssl.create_default_context(cafile=file)
-        except (OSError, ValueError):
-            return "the environment variable SSL_CERT_FILE names no file of certificates; allowed: a file in PEM form"
-    elif folder and not all(os.path.isdir(part) for part in folder.split(os.pathsep)):  # noqa: PTH112  (never raises)
+    bundle = _bundle_variable(environ)
+    if file and not _holds_certificates(file):
+        return "the environment variable SSL_CERT_FILE names no file of certificates; allowed: a file in PEM form"
+    if not file and folder and not all(map(_is_folder, folder.split(os.pathsep))):
         return "the environment variable SSL_CERT_DIR names no folder; allowed: folders of certificates"
+    if bundle is not None and not _is_folder(environ[bundle]) and not _holds_certificates(environ[bundle]):
+        return f"the environment variable {bundle} names no certificates; allowed: a file in PEM form, or a folder"
     return None
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112  (never raises)
+
+
+def _holds_certificates(file: str) -> bool:
+    try:
+        ssl.create_default_context(cafile=file)
+    except (OSError, ValueError):
+        return False
+    return True

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import StoreError
 from harness.receipt.lines import append
-from harness.schema.message import Usage
-from harness.schema.run import LateRow, RunLogEntry
+from harness.schema.run import AttemptRow, LateRow, RunLogEntry
 
 __all__ = ["LATE", "filled", "keep_late"]
 
@@ -28,16 +27,19 @@ def keep_late(run: Path, row: LateRow) -> None:
 
 
 def filled(log: Sequence[RunLogEntry], rows: Iterable[LateRow]) -> tuple[RunLogEntry, ...]:
-    """A run's log with the usage that came late, where none was known."""
-    late = {(row.key, row.operation, row.attempt): row.usage for row in rows}
+    """A run's log with the usage, and its cost, that came late, where none was known."""
+    late = {(row.key, row.operation, row.attempt): row for row in rows}
     return tuple(_filled(entry, late) for entry in log) if late else tuple(log)
 
 
-def _filled(entry: RunLogEntry, late: dict[tuple[str, str, int], Usage]) -> RunLogEntry:
-    attempts = tuple(
-        replace(row, usage=late.get((entry.key, row.operation, row.attempt))) if row.usage is None else row
-        for row in entry.attempts
-    )
+def _filled(entry: RunLogEntry, late: Mapping[tuple[str, str, int], LateRow]) -> RunLogEntry:
+    attempts = tuple(_with(row, late.get((entry.key, row.operation, row.attempt))) for row in entry.attempts)
     if attempts == entry.attempts:
         return entry
     return entry.model_copy(update={"attempts": attempts, "recovery": (*entry.recovery, _FLAG)})
+
+
+def _with(row: AttemptRow, late: LateRow | None) -> AttemptRow:
+    if late is None or row.usage is not None:
+        return row
+    return replace(row, usage=late.usage, cost_micro_usd=late.cost_micro_usd, inconsistent=late.inconsistent)

@@ -113,13 +113,16 @@ class AttemptRow(Plain):
 class LateRow(Frozen):
     """Usage of a call that nobody waited for any more, told after its episode was: one line of ``late.jsonl``.
 
-    ``key`` is that of the receipt; operation and attempt name the row of the run log that it fills.
+    ``key`` is that of the receipt; operation and attempt name the row of the run log that it fills. What it cost and
+    whether it is ``inconsistent`` is told as there.
     """
 
     key: str
     operation: str
     attempt: int
     usage: Usage
+    cost_micro_usd: Decimal | None = None
+    inconsistent: bool = False
 
 
 class OutputRow(Frozen):

@@ -5,6 +5,7 @@ from harness.suite.check import check_scenario
 from harness.suite.conclude import conclude, is_stale
 from harness.suite.idle import IDLE_SCRIPTS, script_actor
 from harness.suite.plan import plan, refuse_twins
+from harness.suite.queue import answerer
 from harness.suite.recordings import check_recording
 from harness.suite.runner import Crash, SuiteEnd, run_suite
 from harness.suite.sharding import parse_shard, slice_of
@@ -16,6 +17,7 @@ __all__ = [
     "Care",
     "Crash",
     "SuiteEnd",
+    "answerer",
     "check_recording",
     "check_scenario",
     "conclude",

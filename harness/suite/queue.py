@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from harness.ports import Pacing
 from harness.receipt import ProviderFailure, provider_failure
 from harness.schema.actor import ActorIdentity
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 
-__all__ = ["Entry", "Queue"]
+__all__ = ["Entry", "Queue", "answerer"]
+
+#: Longest wait for a provider that wants to be left alone before an episode is begun all the same, in seconds.
+PATIENCE_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,43 +32,58 @@ class Entry:
 class _Line:
     """The jobs that one provider answers; those of nobody (scripts, recordings) have a line without bounds."""
 
+    name: str | None
     most: int | None
     waiting: deque[Entry] = field(default_factory=deque)
     running: int = 0
     refusals: int = 0
     left_alone: bool = False
 
-    @property
-    def can_start(self) -> bool:
-        return bool(self.waiting) and not self.left_alone and (self.most is None or self.running < self.most)
+    def can_start(self, pacing: Pacing | None) -> bool:
+        if not self.waiting or self.left_alone or (self.most is not None and self.running >= self.most):
+            return False
+        return pacing is None or self.name is None or self.running < pacing.at_most(self.name)
 
 
 class Queue:
     """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``.
 
-    ``before`` are results of the same run, in their order, that an earlier process was killed after.
+    ``before`` are results of the same run, in their order, that an earlier process was killed after. ``pacing`` may
+    hold a provider back further, and says when one wants to be left alone.
     """
 
-    def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
-        self._care = care
+    def __init__(
+        self,
+        jobs: Sequence[EpisodeJob],
+        care: Care,
+        before: Sequence[EpisodeResult] = (),
+        pacing: Pacing | None = None,
+    ) -> None:
+        self._care, self._pacing = care, pacing
         self._lines: dict[str | None, _Line] = {}
         for index, job in enumerate(jobs):
             name = _provider(job)
-            line = self._lines.setdefault(name, _Line(None if name is None else care.concurrency.get(name)))
+            line = self._lines.setdefault(name, _Line(name, None if name is None else care.concurrency.get(name)))
             line.waiting.append(Entry(index, job))
         for result in before:
-            name = _answerer(result.receipt.actor)
+            name = answerer(result.receipt.actor)
             if name in self._lines:
                 self._count(self._lines[name], result)
 
     def start(self) -> Entry | None:
         """The first entry in the order of the plan that may start now; None where none may, for now or at all."""
-        ready = [line for line in self._lines.values() if line.can_start]
+        ready = [line for line in self._lines.values() if line.can_start(self._pacing)]
         if not ready:
             return None
         line = min(ready, key=lambda one: one.waiting[0].index)
         line.running += 1
         return line.waiting.popleft()
+
+    def pause_s(self, entry: Entry) -> float:
+        """Seconds to wait before an entry is played: for its provider, and the longer the more often it was tried."""
+        name = _provider(entry.job)
+        closed_s = 0.0 if name is None or self._pacing is None else self._pacing.closed_s(name)
+        return max(self._care.pause(entry.retry) if entry.retry else 0.0, min(closed_s, PATIENCE_S))
 
     def ended(self, entry: Entry, result: EpisodeResult | None) -> bool:
         """An entry came back; whether it is tried again, after everything that its provider waits for.
@@ -100,9 +120,9 @@ class Queue:
 
 
 def _provider(job: EpisodeJob) -> str | None:
-    return _answerer(job.actor.identity)
+    return answerer(job.actor.identity)
 
 
-def _answerer(identity: ActorIdentity) -> str | None:
+def answerer(identity: ActorIdentity) -> str | None:
     """Who is asked over the network; None for scripts and recordings."""
     return identity.provider or identity.ref if identity.kind == "live" else None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.collecting import rare_collections
 from harness.errors import InputError, WorkerCrashError
-from harness.ports import Pool
+from harness.ports import Pacing, Pool
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 from harness.suite.queue import Entry, Queue
@@ -80,6 +80,7 @@ def run_suite(
     again: Callable[[int, EpisodeResult], None] | None = None,
     pool: Pool | None = None,
     before: Sequence[EpisodeResult] = (),
+    pacing: Pacing | None = None,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
@@ -90,11 +91,12 @@ def run_suite(
     ``may_start`` says no nothing new starts, what is in flight is finished, and an episode that was cancelled, or
     refused by the run's ceiling, counts as not run where it cost nothing or is kept on disk. A bug in one episode is
     kept as a Crash and harms no other. ``before`` are results of this run from before its process was killed: refusals
-    in a row are counted on from there. Raises the first InputError that an episode raised, after those in flight
-    ended, and whatever ``done`` raises.
+    in a row are counted on from there. ``pacing`` holds back episodes of a provider that wants fewer at once, before
+    they are begun, so that their own time does not run yet. Raises the first InputError that an episode raised, after
+    those in flight ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
-    play = _Play(Queue(jobs, care, before), done, again or done, stop, may_start, set(range(len(jobs))))
+    play = _Play(Queue(jobs, care, before, pacing), done, again or done, stop, may_start, set(range(len(jobs))))
     flight: dict[Future[EpisodeResult | None], Entry] = {}
     with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:
         try:
@@ -103,8 +105,7 @@ def run_suite(
                     entry = play.queue.start()
                     if entry is None:
                         break
-                    pause_s = care.pause(entry.retry) if entry.retry else 0.0
-                    flight[players.submit(entry.index, entry.job, pause_s)] = entry
+                    flight[players.submit(entry.index, entry.job, play.queue.pause_s(entry))] = entry
                 if not flight:
                     break
                 for future in sorted(wait(flight, return_when=FIRST_COMPLETED).done, key=lambda one: flight[one].index):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Protocol
 
 from harness import catalog, config, scenario
 from harness.clock import SystemClock
 from harness.errors import CatalogError, MissingKeyError, UsageError
-from harness.ports import Actor, Provider, Transport
+from harness.ports import Actor, Hearing, Provider, Transport
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
@@ -18,7 +17,7 @@ from harness.schema.fault import ActorFault
 from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
-from harness.wiring.network import require_network
+from harness.wiring.network import Line, http_transport, require_network
 from harness.wiring.places import CONFIG, Settings
 from harness.wiring.recordings import recorded_specs
 
@@ -123,16 +122,8 @@ def _key(place: Settings, spec: ActorSpec) -> str | None:
     return None
 
 
-class _Line(Transport, Protocol):
-    """A transport that tells whether a call is on it."""
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether one is: its owner may have given it up."""
-
-
 class Transports:
-    """One HTTP transport a thread: a pool shared by many waiting requests collapses. Safe to use from any thread.
+    """One HTTP transport a thread and provider: a pool shared by many waiting requests collapses. For any thread.
 
     A call that was given up keeps its transport until it ends; its thread gets another one then.
     """
@@ -143,17 +134,19 @@ class Transports:
         self._lock = threading.Lock()
         self._all: list[Transport] = []
 
-    def mine(self) -> Transport:
-        """The calling thread's own, opened on first use. Raises EnvironmentProblem where none can be made."""
-        kept: _Line | None = getattr(self._local, "transport", None)
+    def mine(self, provider: str | None) -> Transport:
+        """The calling thread's own, opened on first use with the time-outs of a provider.
+
+        Raises EnvironmentProblem where none can be made, ConfigError for what ``harness.toml`` says.
+        """
+        mine: dict[str | None, Line] = self._local.__dict__.setdefault("transports", {})
+        kept = mine.get(provider)
         if kept is None or kept.is_busy:
             require_network(self._place)
-            opened: _Line = catalog.shared("providers", "http").HttpTransport()
+            kept = mine[provider] = http_transport(self._place, provider)
             with self._lock:
-                self._all.append(opened)
-            self._local.transport = opened
-        mine: Transport = self._local.transport
-        return mine
+                self._all.append(kept)
+        return kept
 
     def close(self) -> None:
         """Close all of them; idempotent."""
@@ -170,8 +163,17 @@ def _script_codec() -> Provider:
     return codec
 
 
-def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transport: Transport | None = None) -> Actor:
-    """The live object for one episode, over ``transport`` where one is given. Raises MissingKeyError."""
+def open_actor(
+    place: Settings,
+    spec: ActorSpec,
+    transports: Transports,
+    transport: Transport | None = None,
+    hearing: Hearing | None = None,
+) -> Actor:
+    """The live object for one episode, over ``transport`` where one is given; ``hearing`` is told how its calls end.
+
+    Raises MissingKeyError.
+    """
     if spec.script is not None:
         scripted: Actor = catalog.module("actors", "scripted").build(spec, _script_codec())
         return scripted
@@ -180,7 +182,9 @@ def open_actor(place: Settings, spec: ActorSpec, transports: Transports, transpo
     wire: Provider = codec.build(preset)
     secret = None if spec.identity.kind == "recorded" else _key(place, spec)
     key = None if secret is None else catalog.shared("actors", "key").SecretKey(secret, spec.key_env or "")
-    live: Actor = catalog.module("actors", "live").build(spec, wire, (transport or transports.mine()).send, key)
+    send = (transport or transports.mine(spec.identity.provider)).send
+    meter = None if spec.price is None else SystemClock().monotonic
+    live: Actor = catalog.module("actors", "live").build(spec, wire, send, key, hearing, meter=meter)
     return live
 
 

@@ -11,6 +11,7 @@ import platformdirs
 
 import harness
 from harness import catalog, command, scenario
+from harness.config import ProviderConfig
 from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
@@ -35,12 +36,16 @@ CONFIG = "harness.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says. ``environ`` is never shown: it may hold keys."""
+    """What the environment says. ``environ`` is never shown: it may hold keys.
+
+    The time-outs of ``providers``, by name, go over those of ``harness.toml``.
+    """
 
     cwd: Path
     home: Path
     search: tuple[Path, ...]
     environ: Mapping[str, str] = field(repr=False)
+    providers: Mapping[str, ProviderConfig] = field(default_factory=dict)
 
     @property
     def search_path(self) -> str:

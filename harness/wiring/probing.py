@@ -10,8 +10,6 @@ from typing import ParamSpec
 
 from pydantic import TypeAdapter
 
-from harness import catalog
-from harness.clock import SystemClock
 from harness.episode.retrying import backoff_s
 from harness.errors import ProviderError
 from harness.ports import Transport, TurnContext, WireResponse
@@ -22,7 +20,7 @@ from harness.schema.tool import ToolSpec
 from harness.schema.wire_file import DeclaredTool
 from harness.wiring.actors import Transports, live_spec, open_actor
 from harness.wiring.decoding import Explained, judged, read_as, words_of
-from harness.wiring.network import require_network
+from harness.wiring.network import http_transport, require_network
 from harness.wiring.places import Settings
 
 __all__ = ["Bounds", "Probed", "Question", "probe", "read_tools"]
@@ -91,7 +89,7 @@ def probe(place: Settings, actor: str, question: Question, bounds: Bounds) -> Pr
     """
     require_network(place)
     spec, tools = live_spec(place, actor, question.sets), question.tools
-    http: Transport = catalog.shared("providers", "http").HttpTransport(read_s=bounds.read_s, clock=SystemClock())
+    http: Transport = http_transport(place, spec.identity.provider, read_s=bounds.read_s)
     looked = _LookedAt(http)
     asked = open_actor(place, spec, Transports(place), looked)
     model = spec.identity.model or ""

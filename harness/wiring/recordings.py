@@ -23,6 +23,7 @@ from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Verdict
+from harness.wiring.network import certificates, http_transport
 from harness.wiring.places import Settings, imported_recording, recorded_file
 from harness.workspace import Placeholders, Workspace
 
@@ -215,7 +216,9 @@ def place_of(job: EpisodeJob, keeping: Keeping) -> Path:
     return recording.recording_path(keeping.folder, job.loaded.scenario.id, job.actor.identity, job.trial, job.attempt)
 
 
-def keep(job: EpisodeJob, keeping: Keeping, masks: Masks, *, may_go_on: bool = False) -> tuple[Transport, Keeper]:
+def keep(
+    place: Settings, job: EpisodeJob, keeping: Keeping, masks: Masks, *, may_go_on: bool = False
+) -> tuple[Transport, Keeper]:
     """Transport and witness under which a live episode is recorded.
 
     Where it ``may_go_on`` with an interrupted one, so does its recording.
@@ -251,9 +254,10 @@ def keep(job: EpisodeJob, keeping: Keeping, masks: Masks, *, may_go_on: bool = F
     preset = config.resolve(job.actor.identity.provider or "")
     codec: Provider = catalog.module("providers", preset.codec).build(preset)
     streams = Streams(codec.coalesce, codec.stream_end)
-    looking_on = RecordingTransport(http.network(), keeper.exchanged, dress, on_headers=keeper.met, streams=streams)
-    transport: Transport = http.HttpTransport(transport=looking_on)
-    return transport, keeper
+    looking_on = RecordingTransport(
+        http.network(certificates(place)), keeper.exchanged, dress, on_headers=keeper.met, streams=streams
+    )
+    return http_transport(place, job.actor.identity.provider, through=looking_on), keeper
 
 
 def settled(keeper: Keeper, keeping: Keeping, result: EpisodeResult) -> EpisodeResult:

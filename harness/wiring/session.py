@@ -16,6 +16,7 @@ from typing import Protocol, Self
 from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
+from harness.episode.late import settle
 from harness.errors import EnvironmentProblem, UsageError
 from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
@@ -27,6 +28,7 @@ from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor, with_faults
 from harness.wiring.built_in import plane_operations
 from harness.wiring.network import require_network
+from harness.wiring.pacing import Paces
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
 from harness.wiring.quota import EpisodeQuota
@@ -72,12 +74,14 @@ class Session:
         *,
         late_row: Callable[[LateRow], None] | None = None,
         ceiling: Ceiling | None = None,
+        paces: Paces | None = None,
         is_new: bool = False,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
 
         ``keep_output`` keeps large final texts, ``late_row`` usage that comes after its episode was told.
-        What they may cost together is reserved at ``ceiling`` (None: there is no bound). Of a run that ``is_new``
+        What they may cost together is reserved at ``ceiling`` (None: there is no bound). ``paces`` are how fast
+        providers are asked (None: as fast as they answer). Of a run that ``is_new``
         nothing is gone on with: an episode that is there already is refused.
         """
         self._late_row = late_row or (lambda _: None)
@@ -85,6 +89,7 @@ class Session:
         self._keep_output = keep_output
         self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
         self._is_new = is_new
+        self._paces = paces or Paces(SystemClock())
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -103,7 +108,8 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End every executor; idempotent."""
+        """End every executor, and wait a bounded time for what calls that were given up still bring; idempotent."""
+        settle()
         self._stack.close()
 
     def cancel(self) -> None:
@@ -203,6 +209,7 @@ class Session:
             search_path=self._place.search_path,
             durable=self._durable(job),
             quota=self._quota(job),
+            pace=self._paces.visitor(job.actor.identity),
             keep_output=self._keep_output,
             shutdown=self._shutdown.is_set,
             late_row=self._late_row,
@@ -225,12 +232,13 @@ class Session:
             spec = spec.model_copy(update={"base_url": address})
             actor = open_actor(self._place, spec, self._transports, transport)
             return ReplayedActor(actor, comparer.goes_on_with_the_same), comparer
+        hearing = self._paces.hearing(spec.identity)
         if self._keeping is not None and self._keeping.stay != "none" and spec.identity.kind == "live":
             require_network(self._place)
-            transport, keeper = keep(job, self._keeping, masks, may_go_on=self._episodes is not None)
+            transport, keeper = keep(self._place, job, self._keeping, masks, may_go_on=self._episodes is not None)
             self._stack.callback(transport.close)
-            return open_actor(self._place, spec, self._transports, transport), keeper
-        return open_actor(self._place, spec, self._transports), None
+            return open_actor(self._place, spec, self._transports, transport, hearing), keeper
+        return open_actor(self._place, spec, self._transports, hearing=hearing), None
 
     def _executor_for(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
         options = job.options

@@ -57,6 +57,19 @@ def test_keys_are_told_by_name_only(harness: Harness, world: World, monkeypatch:
     assert "canary" not in out + err
 
 
+def test_what_is_set_for_providers_is_told(harness: Harness, world: World) -> None:
+    file = world.folder / "harness.toml"
+    file.write_text("[providers.openai]\nread_s = 30\n", "utf-8")
+    facts = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
+    assert {"name": "provider openai", "status": "ok", "text": "read time-out 30 s", "hint": ""} in facts
+    file.write_text("[providers.openai]\nread_s = 'canary'\n", "utf-8")
+    code, out, err = harness("doctor", "--format", "jsonl")
+    (fact,) = [row for row in map(json.loads, out.splitlines()) if row["name"] == "providers"]
+    assert (code, err, fact["status"]) == (4, "", "missing")
+    assert "read_s: not such a value; allowed: seconds from 0.01 to 86400" in fact["text"]
+    assert "canary" not in out
+
+
 def test_a_proxy_that_cannot_be_used_is_told_by_its_variable(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

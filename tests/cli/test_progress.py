@@ -66,6 +66,18 @@ def test_verdicts_that_are_no_news_are_not_told(monkeypatch: pytest.MonkeyPatch,
     assert re.fullmatch(r"harness: 1 of 7 episodes finished after \d+ s; about \d+ s left", told[-1])
 
 
+def test_what_else_is_to_be_said_is_told_each_time(monkeypatch: pytest.MonkeyPatch, result: Result) -> None:
+    told, enough = told_lines(monkeypatch, 2)
+    monkeypatch.setattr(subject, "EVERY_S", 0.001)
+    slow = "provider openai: 4 of 8 at once after 429"
+    with progress(7, verdicts=True, beside=lambda: slow) as advance:
+        advance(result("fail"))
+        for _ in range(2):  # a line that was begun before may come once more
+            enough.clear()
+            assert enough.wait(10)
+    assert f"s: 1 failed, {slow}; about" in told[-1]
+
+
 def test_what_hides_its_bar_still_tells_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
     told, enough = told_lines(monkeypatch, 1)
     monkeypatch.setattr(subject, "EVERY_S", 0.001)

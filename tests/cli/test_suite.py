@@ -12,6 +12,7 @@ from typing import Protocol
 import pytest
 
 from harness.errors import PlaneMissingError
+from harness.ports import Pacing
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
@@ -414,6 +415,8 @@ def test_a_provider_that_had_refused_everybody_is_not_asked_by_who_goes_on_after
         ),
         (("--provider-limit", "openai"), "--provider-limit takes NAME=N; names: openai"),
         (("--provider-limit", "openai=0"), "--provider-limit openai: this number cannot be used"),
+        (("--read-timeout", "openai"), "--read-timeout takes NAME=S; names: openai"),
+        (("--connect-timeout", "openai=0"), "--connect-timeout openai: this number cannot be used"),
         (("--retries", "-1"), "Invalid value for '--retries'"),
         (("--refusals", "x"), "Invalid value for '--refusals'"),
     ],
@@ -431,9 +434,15 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     given: list[dict[str, int]] = []
 
     class Watched(Queue):
-        def __init__(self, jobs: Sequence[EpisodeJob], care: Care, before: Sequence[EpisodeResult] = ()) -> None:
+        def __init__(
+            self,
+            jobs: Sequence[EpisodeJob],
+            care: Care,
+            before: Sequence[EpisodeResult] = (),
+            pacing: Pacing | None = None,
+        ) -> None:
             given.append(dict(care.concurrency))
-            super().__init__(jobs, care, before)
+            super().__init__(jobs, care, before, pacing)
 
     monkeypatch.setattr("harness.suite.runner.Queue", Watched)
     Path("harness.toml").write_text("[providers.openai]\nconcurrency = 3\n[providers.ark]\nconcurrency = 2\n", "utf-8")

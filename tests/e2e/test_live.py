@@ -49,8 +49,8 @@ class Follower:
         return call(self.reentry[0], name)
 
 
-def run(line: CommandLine, url: str, *more: str) -> tuple[int, dict[str, JsonValue], Path]:
-    """Exit code, receipt and run folder."""
+def run(line: CommandLine, url: str, *more: str, says: str = "") -> tuple[int, dict[str, JsonValue], Path]:
+    """Exit code, receipt and run folder; ``says`` is how the one line on standard error begins, if there is one."""
     out = line.folder / "out"
     done = line.run(
         "run",
@@ -66,7 +66,8 @@ def run(line: CommandLine, url: str, *more: str) -> tuple[int, dict[str, JsonVal
         str(out),
         *more,
     )
-    assert done.stderr == b"", done.stderr
+    assert done.stderr.startswith(says.encode()), done.stderr
+    assert done.stderr.count(b"\n") == bool(says), done.stderr
     return done.returncode, json.loads(done.stdout), out
 
 
@@ -102,7 +103,8 @@ def test_a_model_that_only_talks_fails_and_the_run_itself_is_fine(line: CommandL
 )
 def test_an_outage_is_one_receipt_and_not_judged(line: CommandLine, answer: tuple[int, bytes], detail: str) -> None:
     with serving(lambda _: answer) as server:
-        code, receipt, _ = run(line, server.url)
+        slowed = "harness: provider openai-compatible refused 4 calls for its limits" if answer[0] == 429 else ""
+        code, receipt, _ = run(line, server.url, says=slowed)
     assert (code, receipt["verdict"], receipt["cause"]) == (2, "not_judged", "provider")
     outcome = receipt["outcome"]
     assert isinstance(outcome, dict)

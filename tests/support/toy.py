@@ -16,7 +16,7 @@ from harness.episode.durable import DurablePlace
 from harness.episode.late import LateReplies
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
-from harness.ports import Actor, ControlPlane, Executor, Meter, Quota, TurnContext, Witness
+from harness.ports import Actor, ControlPlane, Executor, Meter, Pace, Quota, TurnContext, Witness
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
@@ -232,6 +232,7 @@ class Stage:
         durable: DurablePlace | None = None,
         meter: Meter | None = None,
         quota: Quota | None = None,
+        pace: Pace | None = None,
         price: Price | None = None,
         shutdown: Callable[[], bool] = lambda: False,
         keep_output: Callable[[bytes], str | None] | None = None,
@@ -277,6 +278,7 @@ class Stage:
             operations=self.operations,
             meter=meter,
             quota=quota,
+            pace=pace,
             shutdown=shutdown,
             pause=self.pause,
             detached=self.detached,

@@ -34,6 +34,7 @@ class _Fold:
     quirks: set[Quirk] = field(default_factory=set)
     events: int = 0
     is_done: bool = False
+    is_counted: bool = False
 
     def take(self, event: dict[str, JsonValue], status: int) -> list[Piece]:
         """One event more; gives the texts that it added. Raises ProviderError for one that tells of a failure."""
@@ -48,6 +49,8 @@ class _Fold:
         if event.get("usage") is None:
             counted = [usage for one in elsewhere if (usage := as_object(one.get("usage")))]
             self.root.update({"usage": counted[-1]} if counted else {})
+        # counts that come beside a piece go on growing; those of the end come alone
+        self.is_counted = self.is_counted or (event.get("usage") is not None and not sent)
         pieces = []
         for place, one in enumerate(sent if isinstance(sent, list) else []):
             choice = as_object(one)
@@ -91,16 +94,17 @@ class _Fold:
             reply = reply_of(body, status, self.quirks)
         except ProviderError:
             return None
-        return reply if self.is_whole else _unfinished(reply)
+        return reply if self.is_whole else _unfinished(reply, is_counted=self.is_counted)
 
 
-def _unfinished(reply: Reply) -> Reply:
-    """A reply that broke off: it has no finish, and its last call may lack its end."""
+def _unfinished(reply: Reply, *, is_counted: bool) -> Reply:
+    """A reply that broke off: it has no finish, its last call may lack its end, and first counts are no evidence."""
     calls = reply.calls
     if calls and calls[-1].fault is not None:
         calls = (*calls[:-1], calls[-1].model_copy(update={"fault": "truncated"}))
     quirks = tuple(one for one in reply.quirks if one != "finish_missing")
-    return reply.model_copy(update={"finish": None, "finish_word": None, "calls": calls, "quirks": quirks})
+    told = {"finish": None, "finish_word": None, "calls": calls, "quirks": quirks}
+    return reply.model_copy(update=told if is_counted else {**told, "usage": None})
 
 
 def read_stream(response: WireResponse) -> Reply:

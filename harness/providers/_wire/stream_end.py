@@ -35,7 +35,7 @@ def broken_off(response: WireResponse, partial: Reply | None, *, delivered: bool
     category, text = _BROKEN[response.cut]
     return ProviderError(
         category,
-        text,
+        response.bound or text,
         retryable=response.cut != "cancelled",
         http_status=response.status,
         delivered=delivered,

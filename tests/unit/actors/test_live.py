@@ -71,6 +71,36 @@ def test_a_failure_of_the_provider_is_raised_and_asked_once(transport: HttpTrans
     assert (caught.value.category, caught.value.retryable, route.call_count) == ("server_error", True, 1)
 
 
+class Listener:
+    """Remembers how calls ended."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, str | None, str | None]] = []
+
+    def begun(self) -> int:
+        return len(self.calls)
+
+    def ended(self, begun: int, headers: Mapping[str, str], failure: ProviderError | None) -> None:
+        self.calls.append((begun, headers.get("x-left"), None if failure is None else failure.category))
+
+
+def test_how_each_call_ends_is_told_with_the_headers_of_its_answer(transport: HttpTransport) -> None:
+    listener = Listener()
+    actor = build(SPEC, codec(), transport.send, hearing=listener)
+    answers: list[httpx.Response | Exception | type[Exception]] = [
+        httpx.Response(200, json=BODY, headers={"X-Left": "3"}),
+        httpx.Response(429, json={"error": {"message": "slow down"}}),
+        httpx.ConnectError("refused"),
+    ]
+    with respx.mock() as mocked:
+        mocked.post(URL + "/chat/completions").mock(side_effect=answers)
+        assert actor.reply(REQUEST, CONTEXT).text == "Done."
+        for _ in range(2):
+            with pytest.raises(ProviderError):
+                actor.reply(REQUEST, CONTEXT)
+    assert listener.calls == [(0, "3", None), (1, None, "rate_limited"), (2, None, "connection_lost")]
+
+
 @pytest.mark.parametrize(
     ("setting", "context", "streams"), [(None, True, True), (True, False, True), (None, False, False)]
 )

@@ -9,7 +9,7 @@ from toy import ReplyActor, Stage, said
 
 from harness.episode.detached import DetachedCalls
 from harness.episode.model_call import CallEnd, ModelCall
-from harness.schema.message import Reply
+from harness.schema.message import Reply, Usage
 
 
 def given_up(detached: DetachedCalls, scope: str = "A") -> tuple[ModelCall, threading.Thread, threading.Event]:
@@ -78,7 +78,7 @@ def test_live_calls_are_free() -> None:
 @case(183)
 def test_a_slot_is_released_once_however_giving_up_and_settling_race() -> None:
     detached = DetachedCalls()
-    ends, late = list[CallEnd](), list[Reply]()
+    ends, late = list[CallEnd](), list[Usage]()
     for _ in range(1000):
         meet = threading.Barrier(2)
 
@@ -95,6 +95,19 @@ def test_a_slot_is_released_once_however_giving_up_and_settling_race() -> None:
     assert len(detached) == 0
     assert detached.excess("A") is None
     assert sum(end.reply is not None for end in ends) + len(late) == 1000
+
+
+def test_who_waits_for_them_is_told_whether_all_have_ended() -> None:
+    detached = DetachedCalls()
+    assert detached.settle(0.0)
+    slots = [detached.take("A"), detached.take("B")]
+    assert not detached.settle(0.0)
+    slots[0].release()
+    assert not detached.settle(0.0)
+    last = threading.Thread(target=slots[1].release)
+    last.start()
+    assert detached.settle(10.0)
+    last.join()
 
 
 def test_releasing_a_slot_again_frees_no_other() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import partial
 from queue import Full
 
@@ -20,6 +21,7 @@ from harness.journal import Journal
 from harness.ports import Provider, TurnContext, WireResponse
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.message import GenerationSettings, ModelRequest, Reply, Usage
+from harness.schema.price import Price
 from harness.schema.record import LateUsage, Record, UsageRow
 from harness.schema.run import LateRow
 
@@ -64,6 +66,30 @@ def test_a_reply_after_the_cancellation_leaves_its_usage_and_no_word(stage: Stag
     assert played.trace is not None
     assert [message.role for message in played.trace.requests[-1].messages] == ["system", "user"]
     assert played.receipt.turns == ()
+
+
+def test_usage_that_comes_late_is_told_with_what_it_cost(stage: Stage) -> None:
+    flag = threading.Event()
+    slow = Slow(lambda: said("abc", usage=SEVEN), flag)
+    price = Price(input=Decimal(2), output=Decimal(10), source="test")
+    stage.play(actor=ReplyActor([slow.reply]), cancelled=flag.is_set, price=price)
+    slow.finish(stage)
+    (row,) = stage.late_rows
+    assert (row.usage, row.cost_micro_usd, row.inconsistent) == (SEVEN, Decimal(30), False)
+
+
+def test_a_call_that_failed_late_leaves_what_it_was_billed(stage: Stage) -> None:
+    flag = threading.Event()
+
+    def made() -> Reply:
+        partial = Reply(text="ab", finish=None, usage=SEVEN)
+        raise ProviderError("connection_lost", "cut off", delivered=True, partial=partial)
+
+    slow = Slow(made, flag)
+    stage.play(actor=ReplyActor([slow.reply]), cancelled=flag.is_set)
+    slow.finish(stage)
+    assert [row.usage for row in stage.late_rows] == [SEVEN]
+    assert len(stage.detached) == 0
 
 
 CODECS = [catalog.module("providers", name).build() for name in catalog.names("providers")]
@@ -214,7 +240,7 @@ def test_a_refused_hand_over_frees_the_slot_and_is_logged(caplog: pytest.LogCapt
         end.wait()
         return said("late", usage=SEVEN)
 
-    def refuse(_: Reply) -> None:
+    def refuse(_: Usage) -> None:
         raise Full("sk-FAKE0secret")
 
     call = ModelCall(ask, detached=detached, scope="A", late=refuse)

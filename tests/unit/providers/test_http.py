@@ -10,110 +10,24 @@ import threading
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 
 import httpcore
 import httpx
 import pytest
 import respx
+from hypothesis import given
+from hypothesis import strategies as st
+from peer import OK, Peer, Peers, answering, answering_once
 
 from harness.clock import SystemClock
 from harness.errors import ProviderError
 from harness.ports import WireResponse
+from harness.providers._bounds import Bounds
 from harness.providers._http import HttpTransport, _failure, network
+from harness.providers.openai import build as codec
 
-OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+BOUNDS = Bounds(1.0, None, 2.0)
 KEY = "sk-canary-0123456789"
-
-Handler = Callable[[socket.socket, "Peer"], None]
-
-
-class Peer:
-    """A server that answers every connection with one function; it remembers the requests and the closed ends."""
-
-    def __init__(self, handler: Handler) -> None:
-        self._handler = handler
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/v1/chat/completions"
-        self.requests: list[bytes] = []
-        self.connections = 0
-        self.asked = threading.Event()
-        self.closed = threading.Event()
-        self.stop = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            with connection:
-                try:
-                    self._handler(connection, self)
-                except OSError:
-                    self.closed.set()
-
-    def request(self, connection: socket.socket) -> bytes:
-        """Read one request with its body; empty where the other end closed."""
-        data = b""
-        while b"\r\n\r\n" not in data:
-            piece = connection.recv(65536)
-            if not piece:
-                return b""
-            data += piece
-        head, _, body = data.partition(b"\r\n\r\n")
-        length = next(int(x.split(b":")[1]) for x in head.lower().split(b"\r\n") if x.startswith(b"content-length"))
-        while len(body) < length:
-            body += connection.recv(65536)
-        self.requests.append(head + b"\r\n\r\n" + body)
-        self.asked.set()
-        return self.requests[-1]
-
-    def wait_closed(self, connection: socket.socket) -> None:
-        """Wait until the other end is gone."""
-        if connection.recv(1) == b"":
-            self.closed.set()
-
-    def close(self) -> None:
-        self.stop.set()
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(5)
-
-
-Peers = Callable[[Handler], Peer]
-
-
-@pytest.fixture
-def peer() -> Iterator[Peers]:
-    with ExitStack() as stack:
-
-        def start(handler: Handler) -> Peer:
-            made = Peer(handler)
-            stack.callback(made.close)
-            return made
-
-        yield start
-
-
-def answering(answer: bytes) -> Handler:
-    def handle(connection: socket.socket, peer: Peer) -> None:
-        while peer.request(connection):
-            connection.sendall(answer)
-
-    return handle
-
-
-def answering_once(answer: bytes) -> Handler:
-    def handle(connection: socket.socket, peer: Peer) -> None:
-        peer.request(connection)
-        connection.sendall(answer)
-
-    return handle
 
 
 @pytest.fixture
@@ -204,6 +118,7 @@ def test_silence_ends_at_the_deadline_and_closes_the_socket(peer: Peers, transpo
     start = clock.monotonic()
     error = failure(transport, server.url, deadline_s=0.2)
     assert (error.category, error.retryable, error.sent) == ("timeout", True, True)
+    assert error.told == "no complete answer within 0.2 s (deadline of the attempt)"
     assert clock.monotonic() - start < 1.5
     assert server.closed.wait(5)
 
@@ -233,7 +148,63 @@ def test_silence_between_two_pieces_ends_at_the_read_bound(peer: Peers) -> None:
     transport = HttpTransport(read_s=0.1)
     error = failure(transport, peer(stall).url)
     transport.close()
-    assert (error.category, str(error)) == ("timeout", "timeout: the provider was silent for too long")
+    assert (error.category, error.told) == ("timeout", "the provider was silent for 0.1 s (read time-out)")
+
+
+def test_a_silence_that_is_never_too_long_is_waited_however_long_the_answer_takes(peer: Peers) -> None:
+    def trickle(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n")
+        for byte in b"123456789":
+            peer.stop.wait(0.1)
+            connection.sendall(bytes([byte]))
+
+    transport = HttpTransport(read_s=0.6)
+    assert post(transport, peer(trickle).url).body == b"123456789"
+    transport.close()
+
+
+def test_a_stream_that_falls_silent_tells_which_bound_cut_it_off(peer: Peers) -> None:
+    event = b'data: {"choices": [{"index": 0, "delta": {"content": "Hm"}}]}\n\n'
+
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n" + event)
+        peer.wait_closed(connection)
+
+    server = peer(stall)
+    for bounds, told in (
+        ({"read_s": 0.1, "deadline_s": 5.0}, "the provider was silent for 0.1 s (read time-out)"),
+        ({"read_s": 5.0, "deadline_s": 0.2}, "no complete answer within 0.2 s (deadline of the attempt)"),
+    ):
+        transport = HttpTransport(read_s=bounds["read_s"])
+        answer = transport.send(
+            server.url,
+            headers={},
+            body=b"",
+            deadline_s=bounds["deadline_s"],
+            cancelled=lambda: False,
+            is_over=lambda _: False,
+        )
+        transport.close()
+        assert (answer.cut, answer.bound, answer.body) == ("timeout", told, event)
+        with pytest.raises(ProviderError) as caught:
+            codec().decode_stream(answer)
+        assert (caught.value.category, caught.value.told) == ("timeout", told)
+
+
+@given(
+    bounds=st.builds(
+        Bounds,
+        st.floats(0.01, 1e3),
+        st.none() | st.floats(0.01, 1e3),
+        st.floats(0.01, 1e3),
+    )
+)
+def test_no_bound_outlives_the_deadline_and_the_one_that_counts_is_named(bounds: Bounds) -> None:
+    assert max(bounds.connect, bounds.silence) <= bounds.deadline_s
+    assert ("connect time-out" in bounds.no_connection) == (bounds.connect_s < bounds.deadline_s)
+    assert ("read time-out" in bounds.silent) == (bounds.silence < bounds.deadline_s)
 
 
 def test_cancellation_closes_the_socket_at_once(peer: Peers, transport: HttpTransport) -> None:
@@ -363,6 +334,7 @@ def test_a_server_that_never_shakes_hands_times_out_unsent(peer: Peers) -> None:
     error = failure(transport, server.url.replace("http:", "https:"))
     transport.close()
     assert (error.category, error.retryable, error.sent) == ("timeout", True, False)
+    assert error.told == "no connection within 0.1 s (connect time-out)"
 
 
 def test_a_certificate_that_cannot_be_verified_is_not_retried() -> None:
@@ -371,14 +343,14 @@ def test_a_certificate_that_cannot_be_verified_is_not_retried() -> None:
     inner.__cause__ = ssl.SSLCertVerificationError("self-signed")
     outer = httpx.ConnectError("no")
     outer.__cause__ = inner
-    error = _failure(outer)
+    error = _failure(outer, BOUNDS)
     assert (error.category, error.retryable, error.sent) == ("connection_lost", False, False)
 
 
 def test_a_ring_of_causes_ends() -> None:
     one, other = httpx.ConnectError("no"), httpx.ConnectError("no")
     one.__cause__, other.__cause__ = other, one
-    error = _failure(one)
+    error = _failure(one, BOUNDS)
     assert error.retryable
 
 

@@ -155,6 +155,20 @@ def test_a_whole_body_where_a_stream_was_asked_for_is_a_bad_response_unless_it_t
     assert (error.category, error.retryable) == ("overloaded", True)
 
 
+def test_counts_that_go_on_growing_are_no_evidence_of_what_a_broken_stream_cost() -> None:
+    usage: JsonValue = {"prompt_tokens": 8, "completion_tokens": 1}
+    begun = chunk({"content": "Half"}, usage=usage)
+    cut = failure(begun, cut="connection_lost")
+    assert cut.partial is not None
+    assert (cut.partial.text, cut.partial.usage) == ("Half", None)
+    alone = event_bytes({"id": "cc-1", "model": "m-2", "choices": [], "usage": usage})
+    counted = failure(chunk({"content": "Half"}), alone, event_bytes({"error": {"message": "x"}}))
+    assert counted.partial is not None
+    assert counted.partial.usage == Usage(input_tokens=8, output_tokens=1)
+    whole = read(begun, chunk(word="stop", usage=usage), DONE)
+    assert whole.usage == Usage(input_tokens=8, output_tokens=1)
+
+
 @pytest.mark.parametrize("name", ["error", ""])
 @pytest.mark.parametrize("rest", [DONE, b"", chunk({"content": "more"}, "stop") + DONE])
 def test_an_error_among_the_events_counts_and_what_was_said_before_it_is_kept(name: str, rest: bytes) -> None:

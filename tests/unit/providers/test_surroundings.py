@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import EnvironmentProblem
 from harness.providers import _http
-from harness.providers._surroundings import problem_of
+from harness.providers._surroundings import bundle_of, problem_of
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
@@ -45,10 +45,24 @@ def test_certificates_must_be_there(tmp_path: Path) -> None:
         {"SSL_CERT_FILE": str(tmp_path / "no.pem")},
         {"SSL_CERT_FILE": str(tmp_path)},
         {"SSL_CERT_DIR": str(tmp_path / "none")},
+        {"REQUESTS_CA_BUNDLE": str(tmp_path / "none")},
+        {"CURL_CA_BUNDLE": str(tmp_path / "no.pem")},
     ):
         assert f"variable {next(iter(variables))} names no" in (problem_of(variables) or "")
     assert problem_of({"SSL_CERT_DIR": str(tmp_path)}) is None
     assert problem_of({}) is None
+    # another one goes before it, so it is not read
+    assert problem_of({"SSL_CERT_DIR": str(tmp_path), "REQUESTS_CA_BUNDLE": str(tmp_path / "none")}) is None
+
+
+def test_the_bundle_of_other_tools_is_read_where_nothing_goes_before_it(tmp_path: Path) -> None:
+    requests, curl = {"REQUESTS_CA_BUNDLE": "a"}, {"CURL_CA_BUNDLE": "b"}
+    assert bundle_of({}) is None
+    assert bundle_of({"REQUESTS_CA_BUNDLE": "", **curl}) == "b"
+    assert bundle_of({**requests, **curl}) == "a"
+    assert bundle_of({**requests, "SSL_CERT_FILE": "c"}) is None
+    assert bundle_of({**curl, "SSL_CERT_DIR": "d"}) is None
+    assert problem_of({"REQUESTS_CA_BUNDLE": str(tmp_path)}) is None
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ import json
 import socket
 import threading
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from harness import wiring
+from harness.actors.live import LiveActor
 from harness.errors import (
     CatalogError,
     ConfigError,
@@ -21,10 +23,12 @@ from harness.errors import (
     ScriptError,
     UsageError,
 )
+from harness.schema.price import Price
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.actors import Transports, open_actor
 from harness.wiring.places import Settings
 
+PRICE = Price(input=Decimal(2), output=Decimal(10), source="test")
 KEY = "sk-made-up-key-0001"
 
 
@@ -138,14 +142,28 @@ def test_a_key_that_is_not_required_may_be_missing(tmp_path: Path) -> None:
     transports.close()
 
 
+def test_streams_are_metered_where_the_price_is_known(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    loaded = wiring.load_scenario(place, "loopx/selected-todo")
+    (spec,) = wiring.actor_specs(place, "openai-compatible/toy@http://127.0.0.1:9/v1", loaded, ())
+    transports = Transports(place)
+    free = open_actor(place, spec, transports)
+    paid = open_actor(place, spec.model_copy(update={"price": PRICE}), transports)
+    transports.close()
+    assert isinstance(free, LiveActor)
+    assert isinstance(paid, LiveActor)
+    assert free.meter is None
+    assert paid.meter is not None
+
+
 def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
     transports = Transports(place)
-    mine = transports.mine()
+    mine = transports.mine("openai")
     others: list[object] = []
-    thread = threading.Thread(target=lambda: others.append(transports.mine()))
+    thread = threading.Thread(target=lambda: others.append(transports.mine("openai")))
     thread.start()
     thread.join()
-    assert transports.mine() is mine
+    assert transports.mine("openai") is mine
     assert others[0] is not mine
     transports.close()
     transports.close()
@@ -153,7 +171,7 @@ def test_each_thread_has_a_transport_of_its_own(place: Settings) -> None:
 
 def test_a_call_that_was_given_up_keeps_its_transport_and_blocks_nobody(place: Settings) -> None:
     transports, busy, free = Transports(place), threading.Event(), threading.Event()
-    mine = transports.mine()
+    mine = transports.mine("openai")
 
     def cancelled() -> bool:
         busy.set()
@@ -167,9 +185,9 @@ def test_a_call_that_was_given_up_keeps_its_transport_and_blocks_nobody(place: S
     thread = threading.Thread(target=hangs)
     thread.start()
     busy.wait()
-    other = transports.mine()
+    other = transports.mine("openai")
     assert other is not mine
-    assert transports.mine() is other
+    assert transports.mine("openai") is other
     free.set()
     thread.join()
     transports.close()
