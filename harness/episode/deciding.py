@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 
 from harness.episode.beside import opened_beside
 from harness.episode.durable import DurablePlace
+from harness.episode.encoding import kept_json
 from harness.episode.execute import observed
-from harness.episode.keeping import kept_bytes
 from harness.episode.waiting import WAITS
 from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
 from harness.journal import EpisodeState, Journal, Operation, Spool
@@ -98,4 +98,4 @@ def _result(spool: Spool, name: str, operation: Operation, result: Completed | N
         return None
     if result is None:
         raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
-    return kept_bytes("", observed(result))
+    return kept_json({"state": "", "value": observed(result)})

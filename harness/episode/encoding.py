@@ -6,15 +6,33 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from harness.schema.base import JsonValue, canonical_json, encoding, fields_of
+from harness.schema.base import Frozen, JsonValue, Plain, canonical_json, encoding, fields_of
 from harness.schema.message import GenerationSettings, Message, ModelRequest
 from harness.schema.tool import ToolSpec
 
-__all__ = ["OPEN", "EncodedMessages"]
+__all__ = ["OPEN", "EncodedMessages", "kept_json"]
 
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
 _canonical = encoding(ensure_ascii=False, default=fields_of)
+#: Fields that hold what a provider or a control plane said: it comes back as it was, the order of its names included.
+_THEIRS = frozenset({"answer", "opaque", "arguments"})
+
+
+def kept_json(value: object) -> bytes:
+    """A reply or a result as the spool keeps it: our own fields in the order of their names."""
+    # json and not pydantic: a text in it may hold half of a surrogate pair
+    return json.dumps(_in_order(value)).encode("ascii")
+
+
+def _in_order(value: object) -> object:
+    if isinstance(value, Plain | Frozen):
+        value = fields_of(value)
+    if isinstance(value, list | tuple):
+        return [_in_order(item) for item in value]
+    if isinstance(value, dict):
+        return {name: value[name] if name in _THEIRS else _in_order(value[name]) for name in sorted(value)}
+    return value
 
 
 class EncodedMessages:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
-from harness.episode.encoding import EncodedMessages
+from harness.episode.encoding import EncodedMessages, kept_json
 from harness.episode.erring import in_our_words
-from harness.episode.keeping import kept_bytes
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.operations import with_operations
@@ -214,7 +213,7 @@ class World:
 
     def keep_result(self, value: JsonValue | Observation) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
-        return self.spool.put(kept_bytes(self.latest.digest, value))
+        return self.spool.put(kept_json({"state": self.latest.digest, "value": value}))
 
     def flag(self, name: str) -> None:
         """Note once for the run log what a resumed driver did."""
@@ -229,7 +228,7 @@ class World:
         """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""
         root, _, rest = path.partition("/")
         folder = self.workspace.roots.get(root)
-        if folder is None:
+        if folder is None or not (folder / rest).is_file():  # a pipe would be waited for
             return None
         try:
             return (folder / rest).read_text(encoding="utf-8")

@@ -50,8 +50,15 @@ def as_kept(kind: type[_Kept], data: bytes | str, what: str) -> _Kept:
 
     Raises OpeningRefusedError (``journal_version_unsupported``) where another version wrote it; ``what`` calls it.
     """
+    adapter = TypeAdapter(kind)
     try:
-        return TypeAdapter(kind).validate_json(data)
+        try:
+            return adapter.validate_json(data)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+        # half of a character, which a reply may hold, has no UTF-8 form
+        return adapter.validate_python(json.loads(data), strict=False)
     except ValidationError as error:
         problem = f"{what} that is kept {_unknown(error, 0)}"
         raise OpeningRefusedError("journal_version_unsupported", problem) from None

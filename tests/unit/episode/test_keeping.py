@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.episode.encoding import EncodedMessages
-from harness.episode.keeping import kept_bytes
+from harness.episode.encoding import EncodedMessages, kept_json
 from harness.schema.message import (
     AssistantMessage,
     GenerationSettings,
@@ -27,7 +26,7 @@ SEEN = Observation(
     sections=(1, 2),
 )
 KEPT = (
-    '{"state": "sha256:0", "value": {"answer": {"a": 1.5, "b": [1, null]}, '
+    '{"state": "sha256:0", "value": {"answer": {"b": [1, null], "a": 1.5}, '
     '"error": {"class": "terminal", "code": "gone"}, "exit_code": 2, "ok": false, "ran": true, '
     '"reads": [{"exit_code": 0, "ran": true, "role": "content", "target": "project/a.json", "text": "x"}], '
     '"refused": null, "sections": [1, 2], "signal": null, "stderr": null, '
@@ -65,8 +64,8 @@ FRAME = (
 
 
 def test_a_result_is_kept_with_all_its_fields() -> None:
-    assert kept_bytes("sha256:0", SEEN) == KEPT.encode("ascii")
-    assert kept_bytes("sha256:0", None) == b'{"state": "sha256:0", "value": null}'
+    assert kept_json({"state": "sha256:0", "value": SEEN}) == KEPT.encode("ascii")
+    assert kept_json({"state": "sha256:0", "value": None}) == b'{"state": "sha256:0", "value": null}'
 
 
 def test_a_request_is_encoded_with_all_its_fields() -> None:
