@@ -15,14 +15,17 @@ __all__ = ["OPEN", "EncodedMessages", "kept_json"]
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
 _canonical = encoding(ensure_ascii=False, default=fields_of)
+_as_it_is = encoding(separators=(", ", ": "), allow_nan=True, sort_keys=False)
 #: Fields that hold what a provider or a control plane said: it comes back as it was, the order of its names included.
 _THEIRS = frozenset({"answer", "opaque", "arguments"})
+#: What holds no other values.
+_LEAVES = (str, int, float, type(None))
 
 
 def kept_json(value: object) -> bytes:
     """A reply or a result as the spool keeps it: our own fields in the order of their names."""
     # json and not pydantic: a text in it may hold half of a surrogate pair
-    return json.dumps(_in_order(value)).encode("ascii")
+    return _as_it_is(_in_order(value)).encode("ascii")
 
 
 def _in_order(value: object) -> object:
@@ -30,9 +33,12 @@ def _in_order(value: object) -> object:
         value = fields_of(value)
     if isinstance(value, list | tuple):
         return [_in_order(item) for item in value]
-    if isinstance(value, dict):
-        return {name: value[name] if name in _THEIRS else _in_order(value[name]) for name in sorted(value)}
-    return value
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: value[name] if name in _THEIRS or isinstance(value[name], _LEAVES) else _in_order(value[name])
+        for name in sorted(value)
+    }
 
 
 class EncodedMessages:

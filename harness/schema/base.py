@@ -125,15 +125,16 @@ def encoding(
     separators: tuple[str, str] = (",", ":"),
     ensure_ascii: bool = True,
     allow_nan: bool = False,
+    sort_keys: bool = True,
     default: Callable[[object], object] | None = None,
 ) -> Callable[[object], str]:
-    """Gives the text of any value with sorted keys, as ``json.dumps`` with the same arguments does.
+    """Gives the text of any value, as ``json.dumps`` with the same arguments does.
 
     The encoder is made once, and not each time as there. Values of JSON hold no rings, and none is looked for. Safe to
     use from several threads.
     """
     how = json.JSONEncoder(
-        sort_keys=True,
+        sort_keys=sort_keys,
         separators=separators,
         ensure_ascii=ensure_ascii,
         allow_nan=allow_nan,
