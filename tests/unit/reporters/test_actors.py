@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,20 +17,24 @@ from harness.reporters.terminal import summary
 from harness.schema.run import AttemptRow, RunView
 
 LIVE = "ark/doubao-seed-2"
+_STATUS: dict[str, Literal["completed", "failed", "unknown", "not_sent"]] = {
+    "completed": "completed",
+    "failed": "failed",
+    "unknown": "unknown",
+    "not_sent": "not_sent",
+}
 
 
 def calling(view: RunView, *calls: tuple[str, float, int | None]) -> RunView:
     """Each live episode makes these calls: how they ended, their seconds, and their cost."""
     rows = tuple(
-        AttemptRow.model_validate(
-            {
-                "operation": "o",
-                "attempt": 1,
-                "usage": None,
-                "status": status,
-                "seconds": seconds,
-                "cost_micro_usd": None if cost is None else Decimal(cost),
-            }
+        AttemptRow(
+            operation="o",
+            attempt=1,
+            usage=None,
+            status=_STATUS[status],
+            seconds=seconds,
+            cost_micro_usd=None if cost is None else Decimal(cost),
         )
         for status, seconds, cost in calls
     )
