@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
+from itertools import count
 from math import ceil, floor
+from string import ascii_uppercase
 
 from harness.cli.output import folded, harmless, table
 from harness.qualification import CONFIDENCE, WIDEST
@@ -18,6 +20,9 @@ __all__ = ["as_json", "as_rows", "as_text"]
 #: So many codes and models are told.
 _NAMED = 3
 _LABEL = 14
+_NOTHING = "-"
+#: Three digits, rounded down, so that a lower bound stays one.
+_THREE = Context(prec=3, rounding=ROUND_FLOOR)
 _METHODS: dict[str, JsonValue] = {
     "confidence": CONFIDENCE,
     "pass_at_k": "unbiased: 1 - C(n-c,k)/C(n,k), the mean over scenarios",
@@ -55,49 +60,53 @@ def as_rows(told: Sequence[ActorFigures]) -> Iterator[JsonValue]:
 
 def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
     """In plain words; where several actors are told a table holds them side by side."""
-    parts = ["\n".join(_run(name, view) for name, view in views.items())]
+    letters = dict(zip(views, _letters(), strict=False)) if len(views) > 1 else dict.fromkeys(views, "")
+    parts = ["\n".join(_run(letters[name], name, view) for name, view in views.items())]
     if len(told) > 1:
-        parts.append(_side_by_side(told, has_runs=len(views) > 1))
-    parts += [_actor(one, has_runs=len(views) > 1) for one in told]
+        parts.append(_side_by_side(told, letters))
+    parts += [_actor(one, letters) for one in told]
     rates = [rate.judged for one in told for rate in (one, *one.scenarios)]
     if not all(rate.is_enough for rate in rates):
-        parts.append(
-            folded(
-                "not enough to tell: so few trials leave more than "
-                f"{_percent(WIDEST)} open between the lowest and the highest rate"
-            )
-        )
+        apart = round(100 * WIDEST)
+        parts.append(folded(f"not enough to tell: the ends of the interval are more than {apart} points apart"))
     return "\n\n".join(parts)
 
 
-def _run(name: str, view: RunView) -> str:
+def _letters() -> Iterator[str]:
+    """A, B and so on to Z, then numbers: names of folders are too long for a table."""
+    yield from (f"{letter} " for letter in ascii_uppercase)
+    yield from (f"{number} " for number in count(len(ascii_uppercase) + 1))
+
+
+def _run(letter: str, name: str, view: RunView) -> str:
     planned = len(view.manifest.plan)
     state = "" if view.manifest.state == "complete" else f" ({view.manifest.state})"
     more = view.beyond.calls
     apart = f"; {counted(more, 'model call')} of no episode here {worded(more, 'is', 'are')} left out" if more else ""
     planes = ", ".join(plane.ref for plane in view.manifest.planes)
-    return folded(f"{name}{state}: {counted(planned, 'trial')} planned, {planes}{apart}")
+    return folded(f"{letter}{name}{state}: {counted(planned, 'trial')} planned, {planes}{apart}")
 
 
-def _side_by_side(told: Sequence[ActorFigures], *, has_runs: bool) -> str:
-    k = told[0].in_a_row[-1].k
-    rows = [
-        (*_cells(one), _amount(one.costs, None if one.costs is None else one.costs.usd_per_pass), _named(one, has_runs))
-        for one in told
-    ]
-    return table(("passed", "between", "enough", f"all of {k}", "left out", "a pass", "actor"), rows)
+def _side_by_side(told: Sequence[ActorFigures], letters: Mapping[str, str]) -> str:
+    passes = [_amount(one.costs, None if one.costs is None else one.costs.usd_per_pass) for one in told]
+    rows = [(*_cells(one), cost, f"{letters[one.run]}{one.actor}") for one, cost in zip(told, passes, strict=True)]
+    return _table((*_head(told[0]), "a pass", "actor"), rows)
 
 
-def _named(one: ActorFigures, has_runs: bool) -> str:
-    return f"{one.actor} in {one.run}" if has_runs else one.actor
-
-
-def _actor(one: ActorFigures, *, has_runs: bool) -> str:
-    k = one.in_a_row[-1].k
-    lines = [harmless(_named(one, has_runs)), *(_line(label, said) for label, said in _sentences(one))]
+def _actor(one: ActorFigures, letters: Mapping[str, str]) -> str:
+    lines = [harmless(f"{letters[one.run]}{one.actor}"), *(_line(label, said) for label, said in _sentences(one))]
     rows = [(*_cells(scenario), scenario.scenario) for scenario in one.scenarios]
-    head = ("passed", "between", "enough", f"all of {k}", "left out", "scenario")
-    return "\n".join((*lines, "", table(head, rows)))
+    return "\n".join((*lines, "", _table((*_head(one), "scenario"), rows)))
+
+
+def _head(one: Figures) -> tuple[str, ...]:
+    return ("passed", "between", "enough", f"all of {one.in_a_row[-1].k}", "left out")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Without the columns that say nothing."""
+    kept = [place for place in range(len(head)) if any(row[place] != _NOTHING for row in rows)]
+    return table([head[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
 
 def _line(label: str, said: str) -> str:
@@ -108,20 +117,24 @@ def _line(label: str, said: str) -> str:
 def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
     yield "passed", _rate(one.judged)
     if one.not_judged:
-        yield "left out", f"{of_all(sum(one.not_judged.values()), one.planned, 'trial')}: {_counts(one.not_judged)}"
-        yield "at worst", f"all of these failures: {_rate(one.as_failures)}"
+        causes = ", ".join(f"{cause.replace('_', ' ')} {times}" for cause, times in one.not_judged.items())
+        yield "left out", f"{of_all(sum(one.not_judged.values()), one.planned, 'trial')}: {causes}"
+        yield "as failures", _rate(one.as_failures)
     if one.retried:
         yield "retried", f"{counted(one.retried, 'attempt')} played again; none of them is a trial"
     yield "in a row", _repeated(one.in_a_row[-1])
     yield "spread", _spread(one.spread)
     if one.costs is not None:
         yield "cost", _spent(one.costs)
+    if one.costs is not None and one.costs.is_lower_bound:
+        unknown, calls = one.costs.calls_of_unknown_cost, counted(one.costs.calls, "model call")
+        yield "", f"nobody knows the cost of {unknown} of {calls}"
     if one.latency.median_s is not None and one.latency.p95_s is not None:
         yield "time", f"half within {one.latency.median_s:.2f} s, 95 of 100 within {one.latency.p95_s:.2f} s"
     if one.failure_codes:
         yield "failed with", _counts(one.failure_codes)
     if one.kind == "live":
-        yield "answered by", _counts(one.models) if one.models else "no provider told its model"
+        yield "answered by", _counts(one.models) if one.models else "not told by its provider"
 
 
 def _rate(rate: Estimate) -> str:
@@ -134,25 +147,25 @@ def _rate(rate: Estimate) -> str:
 
 def _cells(one: Figures) -> tuple[str, ...]:
     rate, row = one.judged, one.in_a_row[-1]
-    between = "-" if rate.wilson is None else "-".join(map(str, _ends(rate.wilson))) + " %"
+    between = _NOTHING if rate.wilson is None else "-".join(map(str, _ends(rate.wilson))) + " %"
     left_out = sum(one.not_judged.values())
     return (
         f"{rate.passes}/{rate.n}",
         between,
         "yes" if rate.is_enough else "no",
-        "-" if row.pass_hat_k is None else _percent(row.pass_hat_k),
-        str(left_out) if left_out else "-",
+        _NOTHING if row.pass_hat_k is None else _percent(row.pass_hat_k),
+        str(left_out) if left_out else _NOTHING,
     )
 
 
 def _repeated(row: InARow) -> str:
     if row.pass_hat_k is None or row.pass_at_k is None:
-        return f"{row.k} trials are more than there are ({row.reason})"
+        return f"not known for {counted(row.k, 'trial')}: {row.reason}"
     if row.k == 1:
         return f"one trial passes: {_percent(row.pass_hat_k)}, the mean over scenarios"
     return (
         f"all of {row.k} pass: {_percent(row.pass_hat_k)} (pass^{row.k}); "
-        f"one of them does: {_percent(row.pass_at_k)} (pass@{row.k})"
+        f"at least one: {_percent(row.pass_at_k)} (pass@{row.k})"
     )
 
 
@@ -166,23 +179,22 @@ def _spread(spread: Spread) -> str:
 
 def _spent(costs: Costs) -> str:
     if costs.usd is None:
-        return f"unknown ({counted(costs.calls, 'model call')})"
+        return "unknown"
     episode, each = (_amount(costs, amount) for amount in (costs.usd_per_episode, costs.usd_per_pass))
-    passes = "nothing passed" if costs.usd_per_pass is None else f"{each} a pass"
-    lacking = f"; {costs.calls_of_unknown_cost} of {counted(costs.calls, 'model call')} of unknown cost"
-    return f"{episode} an episode, {passes}{lacking if costs.is_lower_bound else ''}"
+    return f"{episode} an episode, {'nothing passed' if costs.usd_per_pass is None else f'{each} a pass'}"
 
 
 def _amount(costs: Costs | None, amount: Decimal | None) -> str:
     if costs is None or amount is None:
-        return "-"
-    return f"{'>= ' if costs.is_lower_bound else ''}${amount:f}"
+        return _NOTHING
+    precise = amount.quantize(Decimal("0.01"), ROUND_FLOOR) if amount >= 1 else _THREE.plus(amount).normalize()
+    return f"{'>= ' if costs.is_lower_bound else ''}${precise:f}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     named = list(counts.items())
     more = len(named) - _NAMED
-    told = ", ".join(f"{harmless(name)} {count}" for name, count in named[:_NAMED])
+    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
     return f"{told} and {more} more" if more > 0 else told
 
 

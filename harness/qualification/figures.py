@@ -115,11 +115,13 @@ def _counts(trials: Iterable[Trial]) -> tuple[int, int]:
     return verdicts.count("pass"), sum(verdict in _JUDGED for verdict in verdicts)
 
 
-def _costs(trials: Sequence[Trial], whole: Figures) -> Costs:
+def _costs(trials: Sequence[Trial], whole: Figures) -> Costs | None:
     calls, unknown = sum(trial.calls for trial in trials), sum(trial.unknown_calls for trial in trials)
+    if calls == 0:
+        return None
     episodes = sum(trial.verdict != "not_played" for trial in trials)
     spent = sum((trial.micro_usd for trial in trials), Decimal(0)) / _MICRO
-    known = spent if unknown < calls or calls == 0 else None
+    known = spent if unknown < calls else None
     return Costs(
         calls=calls,
         calls_of_unknown_cost=unknown,

@@ -131,7 +131,8 @@ class ScenarioFigures(Figures):
 class ActorFigures(Figures):
     """Of one actor over all scenarios of a run. ``failure_codes`` and ``models`` have the most frequent first.
 
-    ``in_a_row`` is the mean over scenarios. ``models`` counts the trials in which a model answered.
+    ``in_a_row`` is the mean over scenarios. ``models`` counts the trials in which a model answered. ``costs`` is None
+    where no live model was asked.
     """
 
     run: str
