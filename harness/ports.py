@@ -192,7 +192,8 @@ class TurnContext:
     ``turn`` counts from 1. ``deadline_s`` bounds the call, in seconds. ``cancelled`` may be asked from any thread.
     ``substitute`` replaces the scenario's placeholders in a text; raises ScriptExhaustedError where one that is
     declared cannot be resolved yet. ``visit`` names scenario, trial, turn and attempt. With ``streamed`` the
-    answer is to come as a stream, whatever the settings say; an actor without a wire need not heed it.
+    answer is to come as a stream, whatever the settings say; an actor without a wire need not heed it. ``tries`` counts
+    the attempts at this turn that were begun, this one included, whatever became of them.
     """
 
     turn: int
@@ -201,6 +202,7 @@ class TurnContext:
     substitute: Callable[[str], str]
     visit: Visit
     streamed: bool = False
+    tries: int = 1
 
 
 class Actor(Protocol):

@@ -24,7 +24,7 @@ LAYERS = (
     ("errors",),
     ("ports", "redaction", "documents"),
     (
-        *("clock", "collecting", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
+        *("clock", "collecting", "watching", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
         *("history", "observation", "qualification"),
     ),
@@ -70,6 +70,7 @@ CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
     "pools/processes.py": "carried from an episode's process to the one that began it",
     "suite/runner.py": "one episode's bug does not end the others",
+    "watching.py": "one look's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
     "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",
     "episode/late.py": "whatever a sink raises, the next late reply is accounted for",
@@ -304,7 +305,41 @@ def catch_alls(modules: Modules) -> list[str]:
     return complaints
 
 
-CHECKS: tuple[Check, ...] = (*(layers, cycles, effects, sizes, thin_inits, names, redacted_texts, catch_alls),)
+def short_writes(modules: Modules) -> list[str]:
+    """A full disk takes a part of what it is given and says how much: nobody leaves that unread.
+
+    A signal's handler has nobody to tell it to.
+    """
+    return [
+        f"{module.path}:{node.lineno}: does not look how much was written"
+        for module in modules.values()
+        if module.path != "cli/interrupt.py"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        if ast.unparse(node.value.func) in {"os.write", "os.pwrite", "os.writev", "os.pwritev"}
+    ]
+
+
+def special_files(modules: Modules) -> list[str]:
+    """What lies in the folder of a run may be a pipe or a device by now: it is read by what looks at that first.
+
+    The system's own list of locks is no file of a run.
+    """
+    units = {"episode", "journal", "receipt", "recording", "history"}
+    return [
+        f"{module.path}:{node.lineno}: reads what may be no regular file"
+        for module in modules.values()
+        if unit_of(module.name) in units and module.path not in {"receipt/locking.py", "episode/world.py"}
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in {"read_bytes", "read_text"}
+        or (node.func.attr == "open" and ast.unparse(node.func.value) not in {"os", "tarfile"})
+    ]
+
+
+CHECKS: tuple[Check, ...] = (
+    *(layers, cycles, effects, sizes, thin_inits, names, redacted_texts, catch_alls, short_writes, special_files),
+)
 
 
 @pytest.fixture(scope="module")
@@ -374,6 +409,9 @@ PLANTED = [
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept Exception:\n    pass", "planted.py:3: catches Exception"),
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept (OSError, BaseException):\n    pass", "BaseException)"),
     (catch_alls, "gate/planted.py", "try:\n    f()\nexcept:\n    pass", "catches everything"),
+    (special_files, "journal/planted.py", "a = path.read_text()", "reads what may be no regular file"),
+    (special_files, "receipt/planted.py", "with path.open('rb') as file:\n    pass", "may be no regular file"),
+    (short_writes, "gate/planted.py", "import os\nos.pwrite(1, b'a', 0)", "does not look how much was written"),
 ]
 
 

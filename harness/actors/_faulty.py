@@ -49,7 +49,9 @@ class FaultyActor:
         """What the actor says, or what goes wrong. Raises ProviderError or ScriptExhaustedError."""
         visit = context.visit
         fault = self._faults.get(visit.turn)
-        if fault is None or visit.attempt + visit.again > 1:
+        # an answer that a kill kept from going wrong does so later; who cancelled, the kill or the fault, nothing tells
+        begun = context.tries - 1 if fault is not None and fault.kind == "cancel" else visit.again
+        if fault is None or visit.attempt + begun > 1:
             return self._actor.reply(request, context)
         match fault.kind:
             case "hang":

@@ -10,7 +10,9 @@ from harness.actors._key import SecretKey
 from harness.config import is_loopback
 from harness.errors import ProviderError, UsageError
 from harness.ports import Hearing, Provider, TurnContext, WireResponse
+from harness.redaction import Scrubber
 from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings, ModelRequest, Reply
 from harness.schema.rehearsal import REHEARSAL_HEADER
 
@@ -60,6 +62,8 @@ def build(
 class LiveActor:
     """Asks the model of its identity with the settings of its identity, whatever the request says of both.
 
+    A provider may repeat the key that it was sent. It is taken out of the reply here, before anybody keeps, runs or
+    shows any of it: a reply says what it says when it is replayed from a recording, which holds no key either.
     ``hearing`` and ``meter`` are as for ``build``.
     """
 
@@ -79,6 +83,7 @@ class LiveActor:
         self._model, self._settings = model, identity.settings or GenerationSettings()
         self._base_url = base_url.rstrip("/")
         self._rehearses = is_loopback(base_url)
+        self._scrubber = Scrubber(() if key is None else (key.reveal(),))
 
     @property
     def identity(self) -> ActorIdentity:
@@ -118,7 +123,12 @@ class LiveActor:
             is_over=is_over,
         )
         decode = self._provider.decode_stream if is_streamed else self._provider.decode_reply
-        return response, decode(response)
+        return response, self._without_key(decode(response))
+
+    def _without_key(self, reply: Reply) -> Reply:
+        told: JsonValue = reply.model_dump(mode="json")
+        clean = self._scrubber.secrets(told)
+        return reply if clean == told else Reply.of(clean)
 
     def close(self) -> None:
         """Nothing to release: the connection is the caller's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,8 @@ from harness.schema.run import RunLogEntry, RunView
 __all__ = ["replay_damaged_option", "replays_damaged", "tell_damaged"]
 
 _MICRO: Final = Decimal(1_000_000)
+#: Room for every digit of whatever an episode can cost.
+_EXACT: Final = Context(prec=100)
 
 replay_damaged_option = click.option(
     "--replay-damaged",
@@ -69,5 +71,5 @@ def _spent(log: RunLogEntry) -> str:
     bound = ">= " if log.at_least or len(known) < len(paid) else ""
     if not known:
         return f"spent on it: unknown, {at_least}{calls}"
-    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
     return f"spent on it: {bound}${dollars}, {at_least}{calls}"

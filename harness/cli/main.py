@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     no message and no value, for both may hold what must not be shown.
     """
     session = _Session()
-    with _terminable():
+    heard = threading.Event()
+    with _terminable(heard):
         try:
             given = sys.argv[1:] if argv is None else list(argv)
             refuse_nul(given)
@@ -126,6 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         except (click.exceptions.Abort, KeyboardInterrupt):
             return _complain("interrupted", ExitCode.INTERRUPTED)
         except Exception as error:  # noqa: BLE001  (the last handler: no user is ever shown a traceback)
+            if heard.is_set() and not isinstance(error, HarnessError | click.ClickException):
+                return _complain("interrupted", ExitCode.INTERRUPTED)
             return _told(error, debug=session.debug)
     return returned
 
@@ -197,16 +201,24 @@ def _abandon_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise KeyboardInterrupt
-
-
 @contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends a command like Ctrl-C does: what was made is removed, what was finished is kept."""
-    before = signal.signal(signal.SIGTERM, _terminate)
+def _terminable(heard: threading.Event) -> Iterator[None]:
+    """SIGTERM ends a command like Ctrl-C does: what was made is removed, what was finished is kept.
+
+    That one of them was ``heard`` is noted: compiled code that it interrupts may make another error of it. A Ctrl-C
+    that is to be ignored stays so.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        heard.set()
+        raise KeyboardInterrupt
+
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    numbers = (signal.SIGTERM,) if ignored else (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -23,7 +23,8 @@ class Order:
 
     ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
-    ``replay_damaged`` lets what cannot be gone on with be played anew.
+    ``replay_damaged`` lets what cannot be gone on with be played anew. ``lock`` is the descriptor of the folder of the
+    run that is gone on with, locked before anything in it was read.
     """
 
     options: EpisodeOptions
@@ -42,3 +43,4 @@ class Order:
     pool: str = "threads"
     responses: Responses = field(default_factory=Responses)
     replay_damaged: bool = False
+    lock: int | None = None

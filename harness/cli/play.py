@@ -17,7 +17,7 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.resuming import Resumed, keep, resumed
+from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, last_attempts, read_run
@@ -56,12 +56,13 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         refuse_too_small([job for _, job in left], order.ceilings, order.resume)
         if before is not None:
             before.tell()
-        with _begun(settings, folder, manifest, guard, sync=sync, before=before) as store:
+        with _begun(settings, folder, manifest, guard, sync=sync, before=before, order=order) as store:
             with _finished(store, clock):
                 if before is not None:
                     before.keep_damaged()
-                if order.asked is not None:
-                    keep(store, order.asked)
+                    before.forget_finished()
+                    if order.asked is not None:
+                        keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
             view = read_run(folder)
@@ -92,13 +93,14 @@ def _begun(
     *,
     sync: bool,
     before: Resumed | None,
+    order: Order,
 ) -> RunStore:
     """The folder of a new run, or of one that is gone on with."""
     try:
         if before is None:
-            return RunStore(folder, manifest, guard, sync=sync)
+            return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
         aside = partial(before.set_aside, settings, guard)
-        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside)
+        return RunStore(folder, manifest, guard, sync=sync, finished=before.left.finished, aside=aside, lock=order.lock)
     except RedactionError:
         raise UsageError("a key is an ordinary text: it occurs in the run's own manifest; set a real key") from None
 

@@ -80,6 +80,7 @@ def _write(path: Path, text: str) -> None:
     """A whole file or the old one: written beside, then renamed over it."""
     beside = path.with_name(f".{path.name}.part")
     try:
+        beside.unlink(missing_ok=True)
         beside.write_text(text, encoding="utf-8", errors="backslashreplace")
         beside.replace(path)
     except OSError as error:

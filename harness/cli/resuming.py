@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,15 +13,15 @@ from pydantic import Field, ValidationError
 from harness import wiring
 from harness.cli.output import note
 from harness.cli.remembering import Said
-from harness.documents import DocumentError, read_file
+from harness.documents import DocumentError, make_folder, read_file
 from harness.errors import StoreError, UsageError
-from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside
+from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside, was_killed_at_once
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
 from harness.schema.counting import counted, of_all, worded
 from harness.schema.run import EpisodeJob, Manifest
 
-__all__ = ["ASKED", "Asked", "Resumed", "asked_of", "keep", "resumed"]
+__all__ = ["ASKED", "Asked", "Resumed", "asked_of", "keep", "kept", "resumed"]
 
 ASKED = "asked.json"
 #: Recordings of what was set aside.
@@ -76,6 +77,12 @@ class Resumed:
             if path is not None and result.receipt.actor.kind == "live":
                 _move(path, self.folder / ASIDE / result.receipt.scenario)
 
+    def forget_finished(self) -> None:
+        """Remove what a kill left of finished episodes; after ``keep_damaged``. Raises StoreError."""
+        from harness.wiring.finished import forget_finished  # noqa: PLC0415  (it takes the loop, as below)
+
+        forget_finished(self.folder, (*(result for _, result in self.left.finished), *self.left.superseded))
+
     def keep_damaged(self) -> None:
         """Keep the journals of what is played anew; after the run folder says that it is. Raises StoreError."""
         from harness.wiring.damaged import keep_damaged  # noqa: PLC0415  (it takes the loop, which no help waits for)
@@ -86,9 +93,15 @@ class Resumed:
                 note(f"harness: a journal that could not be gone on with is kept as {kept}")
 
 
+def kept(asked: Asked | None) -> dict[str, bytes]:
+    """The file beside a run that tells what was asked for; none where nothing was."""
+    return {} if asked is None else {ASKED: (asked.model_dump_json(indent=2) + "\n").encode("utf-8")}
+
+
 def keep(store: RunStore, asked: Asked) -> None:
     """Put what was asked for beside the run, over what was said of it before. Raises StoreError or RedactionError."""
-    store.keep_private(ASKED, (asked.model_dump_json(indent=2) + "\n").encode("utf-8"))
+    for name, data in kept(asked).items():
+        store.keep_private(name, data)
 
 
 def asked_of(folder: Path, given: Asked | None) -> Asked:
@@ -100,6 +113,11 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
         raise UsageError(
             "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
             "for what is not in it"
+        )
+    if was_killed_at_once(folder, (ASKED,)):
+        raise StoreError(
+            f"{folder}: its run was killed before it began, so nothing was played; begin it again: harness run ... "
+            f"--out {shlex.quote(str(folder))}"
         )
     manifest = read_manifest(folder)
     if manifest.merged:
@@ -146,7 +164,7 @@ def _whole(folder: Path) -> None:
 def _move(path: Path, into: Path) -> None:
     """A recording gives up its place to the one that is made now; earlier ones that did so stay."""
     try:
-        into.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(into, 0o700)
         number = next(number for number in itertools.count(1) if not (into / f"{number}-{path.name}").exists())
         path.rename(into / f"{number}-{path.name}")
     except OSError as error:

@@ -29,6 +29,7 @@ from harness.cli.resuming import ASKED, Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
+from harness.receipt import locked
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
@@ -100,12 +101,12 @@ def run(
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     shard_of = Scale.of(context).shard
     asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials, shard=shard_of, said=typed(context))
+    lock = _claimed(context, resume, spending)
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) else None)
         asked = asked.model_copy(update={"said": recalled(context, asked.holds, str(resume / ASKED))})
     options, scale = options_of(context), Scale.of(context)
-    settings = scale.over(settings)
-    leaving = Leaving.of(context)
+    settings, leaving = scale.over(settings), Leaving.of(context)
     reporters = chosen_reporters(wiring.reporters(), leaving.reports)
     care = scale.care(settings)
     playing, jobs, shard = _planned(settings, asked, options, resume)
@@ -134,8 +135,20 @@ def run(
         responses=responses,
         pool=scale.pool_for(jobs),
         replay_damaged=replays_damaged(context, resume),
+        lock=lock,
     )
     return play(settings, jobs, order)
+
+
+def _claimed(context: click.Context, run: Path | None, spending: Spending) -> int | None:
+    """The folder of a run that is gone on with, locked to the end of the command; None where nothing is written there.
+
+    Nobody else may read what is there to go on with it: what was read could be older than what is there. Raises
+    StoreError where another process has it.
+    """
+    if run is None or spending.dry_run or not run.is_dir():
+        return None
+    return context.with_resource(locked(run))
 
 
 def _planned(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from harness.schema.counting import counted, worded
+from harness.schema.message import known_count
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Standing", "duration"]
@@ -49,7 +50,7 @@ class Standing:
         self.at_least = self.at_least or result.log.at_least
         for row in result.log.attempts:
             parts = () if row.usage is None else (row.usage.input_tokens, row.usage.output_tokens)
-            self.tokens += sum(part for part in parts if part is not None)
+            self.tokens += sum(count for part in parts if (count := known_count(part)) is not None)
             if row.cost_micro_usd is not None:
                 self.micro_usd += row.cost_micro_usd
             elif row.status != "not_sent":

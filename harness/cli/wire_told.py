@@ -7,7 +7,7 @@ import json
 from harness.cli.output import harmless
 from harness.errors import ProviderError
 from harness.schema.base import JsonValue
-from harness.schema.message import Reply, Usage
+from harness.schema.message import Reply, Usage, known_count
 from harness.wiring.decoding import Explained, Judged
 
 __all__ = ["as_json", "as_text"]
@@ -53,15 +53,13 @@ def _call(one: Judged) -> JsonValue:
 def _usage(usage: Usage | None) -> JsonValue:
     if usage is None:
         return None
-    counts: dict[str, JsonValue] = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-    total = (
-        None if usage.input_tokens is None or usage.output_tokens is None else usage.input_tokens + usage.output_tokens
-    )
+    into, out = known_count(usage.input_tokens), known_count(usage.output_tokens)
+    counts: dict[str, JsonValue] = {"input_tokens": into, "output_tokens": out}
     more = {
-        "total_tokens": total,
-        "cached_input_tokens": usage.cache_read_tokens,
-        "cache_write_tokens": usage.cache_write_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
+        "total_tokens": None if into is None or out is None else into + out,
+        "cached_input_tokens": known_count(usage.cache_read_tokens),
+        "cache_write_tokens": known_count(usage.cache_write_tokens),
+        "reasoning_tokens": known_count(usage.reasoning_tokens),
     }
     return {**counts, **{name: value for name, value in more.items() if value is not None}}
 

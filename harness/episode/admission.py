@@ -47,7 +47,13 @@ def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
             refused = Outcome(status="limit_exceeded", reason="quota_refused")
             return world.bounds.cancellation() or world.bounds.passed() or refused
     world.record(OpStarted(operation=turn.operation, attempt=attempt))
-    return None
+    known = world.state.operations.get(turn.operation)
+    if known is not None and known.attempt == attempt:
+        return None
+    # it was cancelled between the two: a call that the journal does not know of is not made
+    if quota is not None:
+        quota.settle(row_of(turn.operation, attempt), None, sent=False)
+    return world.bounds.cancellation()
 
 
 def call_s(world: World) -> float:

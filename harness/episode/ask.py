@@ -133,6 +133,7 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
         visit=Visit(
             scenario=job.loaded.scenario.id, trial=job.trial, turn=turn.number, attempt=job.attempt, again=failed
         ),
+        tries=attempt,
     )
 
     def settled() -> Reply:

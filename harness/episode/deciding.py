@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 from harness.episode.beside import opened_beside
 from harness.episode.durable import DurablePlace
+from harness.episode.encoding import kept_json
 from harness.episode.execute import observed
 from harness.episode.waiting import WAITS
 from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
@@ -100,4 +101,4 @@ def _result(spool: Spool, name: str, operation: Operation, result: Completed | N
     if result is None:
         raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
     seen: JsonValue = json.loads(observed(result).model_dump_json())
-    return json.dumps({"state": "", "value": seen}, sort_keys=True).encode("ascii")
+    return kept_json({"state": "", "value": seen})

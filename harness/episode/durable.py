@@ -18,6 +18,7 @@ from pathlib import Path
 from tarfile import TarError
 from typing import Literal
 
+from harness.documents import DocumentError, make_folder, read_file
 from harness.episode.heart import HEART
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
@@ -27,12 +28,13 @@ from harness.schema.outcome import Outcome
 from harness.schema.record import FixtureBound, Record, Resumed, Suspended
 from harness.workspace import remove_tree, restore, save
 
-__all__ = ["JOURNAL", "SPOOL", "STATES", "DurableEpisode", "DurablePlace", "kept_digest"]
+__all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlace", "kept_digest"]
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
-STATES = "states"
-_PLACE = "place.json"
+STATES, PLACE = "states", "place.json"
+#: What tells of the place, or of a digest, is no larger, in bytes.
+_MOST_BYTES = 65_536
 #: How the file is called that tells the digest of a state's bytes.
 _DIGEST = ".digest"
 _WHOLE_DIGEST = re.compile("sha256:[0-9a-f]{64}")
@@ -65,12 +67,13 @@ class DurableEpisode:
         self._apart: tuple[str, ...] = ()
         _expected(place)
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._folder, 0o700)
         except OSError as error:
             raise OpeningRefusedError("setup_rejected", f"the episode's folder: {error.strerror}") from error
         self._lease = Lease(self._folder, clock, place.token)
         HEART.keep(self._lease)
         try:
+            _expected(place)  # another driver may have been here before the lease was given
             self._file = JournalFile(self._folder / JOURNAL, sync=place.sync)
         except BaseException:
             self._give_back()
@@ -83,9 +86,9 @@ class DurableEpisode:
 
     def _read(self, place: DurablePlace, clock: Clock) -> None:
         stored = self._file.records
-        if not any(isinstance(record.payload, FixtureBound) for record in stored):
-            self._file.start_anew()  # nothing was done yet that outlived its driver
-            stored = ()
+        self._begins_anew = not any(isinstance(record.payload, FixtureBound) for record in stored)
+        if self._begins_anew:
+            stored = ()  # nothing was done yet that outlived its driver
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
         self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
@@ -141,11 +144,12 @@ class DurableEpisode:
         if self._suspended_at is not None:
             said["suspended_at"] = self._suspended_at.isoformat()
         text = json.dumps(said)
-        beside = self._folder / f".{_PLACE}.part"
+        beside = self._folder / f".{PLACE}.part"
         try:
-            beside.touch(mode=0o600)
+            beside.unlink(missing_ok=True)
+            beside.touch(mode=0o600, exist_ok=False)
             beside.write_text(text, "utf-8")
-            beside.replace(self._folder / _PLACE)
+            beside.replace(self._folder / PLACE)
             (self._folder / STATES).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StorageError("the place of the workspace", error) from error
@@ -159,7 +163,7 @@ class DurableEpisode:
             told = path.with_suffix(_DIGEST)
             told.unlink(missing_ok=True)
             digest = save(root, path, apart=self._apart)
-            told.touch(mode=0o600)
+            told.touch(mode=0o600, exist_ok=False)
             told.write_text(digest, "ascii")
         except OSError as error:
             raise StorageError("the state of the workspace", error) from error
@@ -168,7 +172,7 @@ class DurableEpisode:
         """Make the workspace what it was in a kept state. Raises OpeningRefusedError where it is not kept."""
         try:
             restore(root, self._state(state), apart=self._apart)
-        except (OSError, TarError) as error:
+        except (OSError, TarError, DocumentError) as error:
             raise OpeningRefusedError("fixture_mismatch", "a state of the workspace is not kept") from error
 
     def finish(self, receipt: Digest) -> None:
@@ -176,7 +180,7 @@ class DurableEpisode:
         self.spool.purge(keep=receipt)
         with suppress(OSError):  # what cannot be removed goes with the folder, or with a purge
             remove_tree(self._folder / STATES)
-            (self._folder / _PLACE).unlink(missing_ok=True)
+            (self._folder / PLACE).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Give the folder back; idempotent."""
@@ -189,6 +193,9 @@ class DurableEpisode:
 
     def _keep(self, record: Record) -> None:
         with self._lease.held():
+            if self._begins_anew:
+                self._file.start_anew()
+                self._begins_anew = False
             self._file.write(record)
 
     def _state(self, state: Digest) -> Path:
@@ -196,21 +203,23 @@ class DurableEpisode:
 
     def _place(self, clock: Clock) -> tuple[str | None, datetime]:
         try:
-            said = json.loads((self._folder / _PLACE).read_bytes())
+            said = json.loads(read_file(self._folder / PLACE, most=_MOST_BYTES))
             since = said.get("suspended_at")
             self._suspended_at = None if since is None else datetime.fromisoformat(since)
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
-        except FileNotFoundError:
-            return None, clock.now()  # it was finished
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except DocumentError as error:
+            if error.missing:
+                return None, clock.now()  # it was finished
+            raise OpeningRefusedError("fixture_mismatch", f"the place of its workspace {error.problem}") from error
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
 
 
 def kept_digest(state: Path) -> Digest | None:
     """The digest of the bytes of a kept state; None where a kill came before it was told."""
     try:
-        told = state.with_suffix(_DIGEST).read_text("ascii", "replace")
-    except OSError:
+        told = read_file(state.with_suffix(_DIGEST), most=_MOST_BYTES).decode("ascii", "replace")
+    except DocumentError:
         return None
     return told if _WHOLE_DIGEST.fullmatch(told) else None
 

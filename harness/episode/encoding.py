@@ -9,10 +9,26 @@ from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import GenerationSettings, Message, ModelRequest
 from harness.schema.tool import ToolSpec
 
-__all__ = ["OPEN", "EncodedMessages"]
+__all__ = ["OPEN", "EncodedMessages", "kept_json"]
 
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
+#: Fields that hold what a provider or a control plane said: it comes back as it was, the order of its names included.
+_THEIRS = frozenset({"answer", "opaque", "arguments"})
+
+
+def kept_json(value: JsonValue) -> bytes:
+    """A reply or a result as the spool keeps it: our own fields in the order of their names."""
+    # json and not pydantic: a text in it may hold half of a surrogate pair
+    return json.dumps(_in_order(value)).encode("ascii")
+
+
+def _in_order(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_in_order(item) for item in value]
+    if isinstance(value, dict):
+        return {name: value[name] if name in _THEIRS else _in_order(value[name]) for name in sorted(value)}
+    return value
 
 
 class EncodedMessages:

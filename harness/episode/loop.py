@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from harness import meter
@@ -17,8 +18,8 @@ from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
 from harness.episode.parts import EpisodeParts
-from harness.episode.refusing import Played, could_not_write, is_emptied, refused, unwritten
-from harness.episode.settling import account_late
+from harness.episode.refusing import Played, could_not_write, lost_records, refused, unwritten
+from harness.episode.settling import account_late, bill
 from harness.episode.turn import run_turn
 from harness.episode.verdict import scenario_rule
 from harness.episode.waiting import WAITS
@@ -32,13 +33,13 @@ from harness.errors import (
     SetupRejectedError,
     StorageError,
 )
-from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class
+from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
 from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
-from harness.schema.record import Acknowledged
+from harness.schema.record import Acknowledged, Record
 from harness.schema.run import EpisodeResult, RecoveryClass, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 
@@ -78,12 +79,12 @@ def run(
             started_at=started.isoformat(timespec="milliseconds"),
             seconds=parts.clock.monotonic() - began,
             executor=parts.job.options.executor,
-            attempts=tuple(world.attempts) if world else played.ledger,
+            attempts=bill(world) if world else played.ledger,
             plane_calls=world.plane_calls if world else 0,
             plane_seconds=world.plane_seconds if world else 0.0,
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
-            recovery=tuple(world.flags) if world else (),
+            recovery=_flags(parts, world, () if durable is None else durable.stored),
             remarks=tuple(filter(None, (world.bounds.trouble,))) if world else (),
             channels=dict(world.channels) if world else {},
             spilled=sum(step.spilled for step in world.state.steps) if world else 0,
@@ -102,8 +103,8 @@ def run(
 def _opened(parts: EpisodeParts, place: DurablePlace, stack: ExitStack) -> DurableEpisode:
     durable = DurableEpisode(place, parts.clock)
     stack.callback(durable.close)
-    if is_emptied(parts, durable):
-        problem = "its journal is gone or empty, though a model was asked in it"
+    problem = lost_records(parts, durable)
+    if problem is not None:
         raise OpeningRefusedError("journal_integrity_mismatch", problem)
     return durable
 
@@ -200,6 +201,19 @@ def _recovery(world: World | None, outcome: Outcome) -> RecoveryClass | None:
     if world is not None:
         return recovery_class(world.state)
     return "restart_required" if outcome.reason == "deadline_passed_before_start" else None
+
+
+def _flags(parts: EpisodeParts, world: World | None, stored: Sequence[Record]) -> tuple[str, ...]:
+    """What this driver did to go on with the episode, and what those before it did, of which the journal tells."""
+    told = world.journal.payloads if world else [record.payload for record in stored]
+    before = [flag for flag in recovery_flags(told) if flag != "repeated_idempotent" or _repeats(parts, world)]
+    pays_again = ("duplicate_risk",) if parts.job.pays_again and (world or stored) else ()
+    return tuple(dict.fromkeys((*(world.flags if world else ()), *pays_again, *before)))
+
+
+def _repeats(parts: EpisodeParts, world: World | None) -> bool:
+    """Whether a call that was cut off reached beyond the workspace, as far as that is known, and was repeated."""
+    return parts.job.options.repeat_idempotent and (world is None or not world.plane.confined_to_fixture)
 
 
 def _broken(parts: EpisodeParts) -> Outcome:

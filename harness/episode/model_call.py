@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,11 +14,9 @@ from harness.episode.detached import DetachedCalls, Slot
 from harness.episode.latch import Bounds
 from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
 from harness.schema.message import Reply, Usage
+from harness.watching import WATCHER
 
 __all__ = ["CallEnd", "GaveUp", "ModelCall", "call_at_once", "call_model"]
-
-#: How often the owner looks for cancellation while it waits, in seconds: a bound for noticing, not a delay.
-NOTICE_S = 0.05
 
 #: Why nobody waits for a call any more: ``deadline`` is the episode's, ``call_deadline`` its own, ``interrupted`` that
 #: its driver was killed.
@@ -67,7 +67,7 @@ class ModelCall:
         self._begun = self._withdrawn = False
         self._slot: Slot | None = None
         self._end: CallEnd | BaseException | None = None
-        self._settled = threading.Event()
+        self._noticed = threading.Event()
 
     def run(self) -> None:
         """Make the call, on whatever thread this is."""
@@ -78,7 +78,7 @@ class ModelCall:
         end = self._made()
         with self._lock:
             slot, self._end = self._slot, end
-        self._settled.set()
+        self._noticed.set()
         if slot is not None:
             self._account(end, slot)
 
@@ -106,9 +106,18 @@ class ModelCall:
         finally:
             slot.release()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until it settled, at most ``seconds``."""
-        return self._settled.wait(seconds)
+    def notice(self) -> None:
+        """Have ``wait`` return: there is a reason to wait no longer."""
+        self._noticed.set()
+
+    def wait(self) -> None:
+        """Wait until it settled, or until ``notice``."""
+        self._noticed.wait()
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether it ended."""
+        return self._end is not None
 
     def end(self) -> CallEnd:
         """How it ended; it has settled. A failure of ours that it met is raised here."""
@@ -136,20 +145,38 @@ def call_model(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
     Anything an actor raises that is not one of our errors is a bug and is raised again here, on the owner's thread.
     Raises MachineError where no thread can be had.
     """
-    try:
-        threading.Thread(target=call.run, name="model-call", daemon=True).start()
-    except RuntimeError as error:
-        raise MachineError("no thread can be started for a model call") from error
-    left = min(limit_s, bounds.left())
-    while not call.wait(min(NOTICE_S, max(left, 0.0))):
-        if bounds.cancelled():
-            return call.give_up("cancelled")
-        if bounds.left() <= 0:
-            return call.give_up("deadline")
-        left -= NOTICE_S
-        if left <= 0:
-            return call.give_up("call_deadline")
-    return call.end()
+    patience = _Patience(call, bounds, limit_s)
+    with ExitStack() as stack:
+        try:
+            stack.callback(WATCHER.watch(patience.look, within_s=min(limit_s, bounds.left())).end)
+            threading.Thread(target=call.run, name="model-call", daemon=True).start()
+        except RuntimeError as error:
+            raise MachineError("no thread can be started for a model call") from error
+        call.wait()
+    return call.end() if patience.why is None else call.give_up(patience.why)
+
+
+class _Patience:
+    """Why an owner waits no longer for its call, once there is a reason."""
+
+    def __init__(self, call: ModelCall, bounds: Bounds, limit_s: float) -> None:
+        self._call, self._bounds = call, bounds
+        self._ends = time.monotonic() + limit_s
+        self.why: GaveUp | None = None
+
+    def look(self) -> float:
+        """Look for a reason; the seconds until there may be one."""
+        left, left_of_call = self._bounds.left(), self._ends - time.monotonic()
+        if self.why is None and not self._call.has_settled:
+            if self._bounds.cancelled():
+                self.why = "cancelled"
+            elif left <= 0:
+                self.why = "deadline"
+            elif left_of_call <= 0:
+                self.why = "call_deadline"
+            if self.why is not None:
+                self._call.notice()
+        return min(left, left_of_call)
 
 
 def call_at_once(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:

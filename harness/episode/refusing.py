@@ -12,14 +12,24 @@ from harness.episode.ledger import paid_before, row_of, told_again
 from harness.episode.parts import EpisodeParts
 from harness.episode.world import World
 from harness.errors import OpeningRefusedError, StorageError
-from harness.journal import EpisodeState, Journal, as_kept, fold, intact, kept_reply
+from harness.journal import (
+    EpisodeState,
+    Journal,
+    as_kept,
+    asked,
+    fold,
+    intact,
+    journal_damage,
+    kept_attempts,
+    kept_reply,
+)
 from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import UsageRow
 from harness.schema.run import AttemptRow, RecoveryClass
 
-__all__ = ["Played", "could_not_write", "is_emptied", "refused", "unwritten"]
+__all__ = ["Played", "could_not_write", "lost_records", "refused", "unwritten"]
 
 #: Attempts at one model call that are looked for where the journal does not tell of them.
 _ATTEMPTS = 32
@@ -60,9 +70,10 @@ def refused(
         return played
     lasting = error.reason in _LASTING or (durable is None and error.reason not in _PASSING)
     played = replace(played, resumable=True, recovery="reconciliation_required" if lasting else "resume_eligible")
-    if error.reason in _DAMAGE:
-        return replace(played, ledger=_known(parts, parts.durable, played.ledger), at_least=True)
-    return played
+    if not lasting:
+        return played
+    is_bound = error.reason in _DAMAGE or journal_damage(parts.durable.folder / JOURNAL) is not None
+    return replace(played, ledger=_known(parts, parts.durable, played.ledger), at_least=is_bound)
 
 
 def could_not_write(
@@ -92,11 +103,33 @@ def unwritten(
     return Played(close(parts, Journal(), None, outcome), problem=problem, ledger=ledger)
 
 
-def is_emptied(parts: EpisodeParts, durable: DurableEpisode) -> bool:
-    """Whether nothing is stored of an episode that a model was asked in: its records are gone."""
-    if durable.stored or parts.durable is None:
-        return False
-    return any(_of_turn(parts, parts.durable, 1, most=1))
+def lost_records(parts: EpisodeParts, durable: DurableEpisode) -> str | None:
+    """What is wrong with a journal that was emptied or cut; None where nothing shows that it was.
+
+    A call is in the journal before it is made: an answer that is kept, or an attempt that the run's account has
+    settled, is never the first to tell of one. Only what was reserved may be, for one call that was not made yet.
+    """
+    place = parts.durable
+    if place is None:
+        return None
+    if not durable.stored:
+        if kept_attempts(place.folder / SPOOL) or any(_of_turn(parts, place, 1, most=1)):
+            return "its journal is gone or empty, though a model was asked in it"
+        return None
+    told = asked(record.payload for record in durable.stored)
+    if kept_attempts(place.folder / SPOOL) <= told and not _settled(parts, fold(durable.stored).turn + 1) - told:
+        return None
+    return "its journal was cut: a model was asked more often than it tells"
+
+
+def _settled(parts: EpisodeParts, turns: int) -> frozenset[tuple[str, int]]:
+    """Attempts of these first ``turns`` that the run's account has settled, and not with nothing: they were made."""
+    if parts.quota is None:
+        return frozenset()
+    attempts = [(f"turn-{turn}/main", attempt) for turn in range(1, turns + 1) for attempt in range(1, _ATTEMPTS + 1)]
+    entries = ((one, parts.quota.before(row_of(*one))) for one in attempts)
+    made = (one for one, entry in entries if entry is not None and entry.event == "settled" and entry.micro_usd != 0)
+    return frozenset(made)
 
 
 def _known(parts: EpisodeParts, place: DurablePlace, told: tuple[AttemptRow, ...]) -> tuple[AttemptRow, ...]:

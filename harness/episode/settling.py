@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
+from harness.episode.encoding import kept_json
 from harness.episode.endings import provider_ending
 from harness.episode.hands import TurnInHand
 from harness.episode.ledger import answered, enter, priced, row_of
@@ -18,7 +18,7 @@ from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown
 from harness.schema.remembering import remembered
 from harness.schema.run import AttemptRow
 
-__all__ = ["CUT_OFF", "account_late", "adopt", "billed_before", "fail", "reply_bytes", "row_of", "settle"]
+__all__ = ["CUT_OFF", "account_late", "adopt", "bill", "billed_before", "fail", "reply_bytes", "row_of", "settle"]
 
 #: What the journal says of a call whose reply broke off: it was made, so it is paid for, and nobody has it.
 CUT_OFF = "reply_cut_off"
@@ -29,8 +29,7 @@ _Status = Literal["unknown", "failed", "not_sent"]
 @remembered(16)
 def reply_bytes(reply: Reply) -> bytes:
     """A reply as the spool keeps it."""
-    # json and not pydantic: a lone surrogate, which a reply can hold, has no UTF-8 form
-    return json.dumps(reply.model_dump(), sort_keys=True).encode("ascii")
+    return kept_json(reply.model_dump(mode="json"))
 
 
 def settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:
@@ -69,6 +68,13 @@ def account_late(world: World | None) -> None:
             priced(world, row, late.usage) if row_of(row.operation, row.attempt) == late.row else row
             for row in world.attempts
         ]
+
+
+def bill(world: World) -> tuple[AttemptRow, ...]:
+    """A row for each attempt; the usage of one that nobody waited for is what the journal learned of it later."""
+    late = {row.row: row.usage for row in world.state.usage if row.usage is not None}
+    named = ((row, late.get(row_of(row.operation, row.attempt))) for row in world.attempts)
+    return tuple(row if usage is None or row.usage is not None else priced(world, row, usage) for row, usage in named)
 
 
 def fail(world: World, turn: TurnInHand, attempt: int, end: CallEnd, seconds: float) -> Outcome:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
-from harness.episode.encoding import EncodedMessages
+from harness.episode.encoding import EncodedMessages, kept_json
 from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
@@ -37,8 +36,6 @@ from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
 __all__ = ["World"]
-
-_SORTED = json.JSONEncoder(sort_keys=True)
 
 
 class _Kept(Frozen):
@@ -212,7 +209,7 @@ class World:
     def keep_result(self, value: JsonValue) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
         kept: JsonValue = {"state": self.latest.digest, "value": value}
-        return self.spool.put(_SORTED.encode(kept).encode("ascii"))
+        return self.spool.put(kept_json(kept))
 
     def flag(self, name: str) -> None:
         """Note once for the run log what a resumed driver did."""
@@ -227,7 +224,7 @@ class World:
         """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""
         root, _, rest = path.partition("/")
         folder = self.workspace.roots.get(root)
-        if folder is None:
+        if folder is None or not (folder / rest).is_file():  # a pipe would be waited for
             return None
         try:
             return (folder / rest).read_text(encoding="utf-8")

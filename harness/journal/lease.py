@@ -10,11 +10,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from harness.documents import DocumentError, read_file
 from harness.errors import OpeningRefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ LEASE_S = 300.0
 BEAT_S = 60.0
 
 _NAME, _LOCK = "lease.json", "lease.lock"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+#: No lease is larger, in bytes.
+_MOST_BYTES = 65_536
 #: Whether a driver is at an episode, whether one that was is gone, or is silent, or nobody can tell.
 Leased = Literal["nobody", "driven", "gone", "silent", "unreadable"]
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Lease:
@@ -94,10 +98,8 @@ class Lease:
         try:
             beside.unlink(missing_ok=True)
             descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
-            try:
-                os.write(descriptor, text.encode("ascii"))
-            finally:
-                os.close(descriptor)
+            with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
+                file.write(text.encode("ascii"))  # all of it, or an error
             beside.replace(self._folder / _NAME)
         except OSError as error:
             raise StorageError("the lease", error) from error
@@ -107,7 +109,12 @@ class Lease:
         path = self._folder / _NAME
         if path.is_symlink():
             raise OpeningRefusedError("setup_rejected", "the lease is a link")
-        return _read(path)
+        try:
+            return _read(path)
+        except DocumentError as error:
+            if error.missing:
+                return None
+            raise OpeningRefusedError("setup_rejected", f"the lease {error.problem}") from error
 
     def _lives(self, token: str) -> bool:
         return _lives(self._alive_path(token))
@@ -127,9 +134,13 @@ class Lease:
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, _FLAGS, 0o600)
+        descriptor = os.open(path, _FLAGS, 0o600)
     except OSError as error:
         raise OpeningRefusedError("setup_rejected", f"the lease cannot be taken: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OpeningRefusedError("setup_rejected", "the lease cannot be taken: it is no regular file")
+    return descriptor
 
 
 def leased(folder: Path, now: datetime) -> Leased:
@@ -144,7 +155,10 @@ def leased(folder: Path, now: datetime) -> Leased:
             fcntl.flock(descriptor, fcntl.LOCK_SH)
         if not os.path.lexists(path):
             return "nobody"
-        held = None if path.is_symlink() else _read(path)
+        try:
+            held = None if path.is_symlink() else _read(path)
+        except DocumentError:
+            held = None
         if held is None:
             return "unreadable"
         if not _lives(_alive_path(folder, held[0])):
@@ -156,10 +170,12 @@ def leased(folder: Path, now: datetime) -> Leased:
 
 
 def _read(path: Path) -> tuple[str, datetime] | None:
+    """Token and end; None where that cannot be read of what is there. Raises DocumentError for no regular file."""
+    data = read_file(path, most=_MOST_BYTES)
     try:
-        said = json.loads(path.read_bytes())
+        said = json.loads(data)
         token, until = str(said["token"]), datetime.fromisoformat(said["until"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return (token, until) if token.isalnum() and until.tzinfo is not None else None
 

@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from harness.documents import DocumentError, read_file
 from harness.errors import StorageError
 from harness.schema.base import Digest, digest_bytes
 
-__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_reply"]
+__all__ = ["DiskSpool", "MemorySpool", "Spool", "is_kept_as_named", "kept_attempts", "kept_reply"]
 
 
 class Spool(Protocol):
@@ -69,7 +70,10 @@ class MemorySpool:
 
 
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+#: No text of an episode is larger, in bytes.
+_MOST_BYTES = 1 << 30
 _MARK = b"harness-reply 1 "
+_REPLY = re.compile(r"([a-z0-9-]+)\.([a-z0-9-]+)\.([0-9]{1,6})\.reply")
 
 
 class DiskSpool:
@@ -100,8 +104,8 @@ class DiskSpool:
     def get(self, name: Digest) -> bytes:
         """The bytes of a digest. Raises KeyError where they are not there, or are not what was put."""
         try:
-            data = self._path(name).read_bytes()
-        except OSError as error:
+            data = read_file(self._path(name), most=_MOST_BYTES)
+        except DocumentError as error:
             raise KeyError(name) from error
         if digest_bytes(data) != name:
             raise KeyError(name)
@@ -144,7 +148,8 @@ class DiskSpool:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             beside = path.with_name(f".{path.name}.part")
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            beside.unlink(missing_ok=True)
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 rest = memoryview(data)
                 while rest:
@@ -163,10 +168,19 @@ class DiskSpool:
 def kept_reply(folder: Path, operation: str, attempt: int) -> bytes | None:
     """The whole answer to an attempt in a spool's folder, whether that is there or not; None where there is none."""
     try:
-        whole = _reply_path(folder, operation, attempt).read_bytes()
-    except OSError:
+        whole = read_file(_reply_path(folder, operation, attempt), most=_MOST_BYTES)
+    except DocumentError:
         return None
     return _whole_reply(whole)
+
+
+def kept_attempts(folder: Path) -> frozenset[tuple[str, int]]:
+    """Operation and attempt of every answer in a spool's folder, whole or not; none where there is no folder."""
+    try:
+        names = [match for entry in os.scandir(folder) if (match := _REPLY.fullmatch(entry.name))]
+    except OSError:
+        return frozenset()
+    return frozenset((f"{match[1]}/{match[2]}", int(match[3])) for match in names)
 
 
 def is_kept_as_named(name: str, data: bytes) -> bool:

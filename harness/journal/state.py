@@ -118,7 +118,11 @@ def _tokens(usage: Usage | None, *, uncached: bool) -> int | None:
     if usage is None or usage.input_tokens is None:
         return None
     other = usage.cache_read_tokens if uncached else usage.output_tokens
-    return None if other is None else usage.input_tokens + (-other if uncached else other)
+    if other is None:
+        return None
+    if max(usage.input_tokens, other) > COUNT_MAX:
+        return COUNT_MAX + 1  # how many there are is not known, so no difference is
+    return usage.input_tokens + (-other if uncached else other)
 
 
 _Value = TypeVar("_Value", EpisodeState, Operation, StepState)

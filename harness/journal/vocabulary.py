@@ -51,7 +51,13 @@ def as_kept(kind: type[_Kept], data: bytes | str, what: str) -> _Kept:
     Raises OpeningRefusedError (``journal_version_unsupported``) where another version wrote it; ``what`` calls it.
     """
     try:
-        return kind.model_validate_json(data)
+        try:
+            return kind.model_validate_json(data)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+        # half of a character, which a reply may hold, has no UTF-8 form
+        return kind.model_validate(json.loads(data), strict=False)
     except ValidationError as error:
         problem = f"{what} that is kept {_unknown(error, 0)}"
         raise OpeningRefusedError("journal_version_unsupported", problem) from None

@@ -170,6 +170,7 @@ class Ceiling:
         book = self._book
         if entry.event == "reserved":
             reserved[entry.attempt] = entry.micro_usd
+            book.settled.discard(entry.attempt)  # it was not made before, or is made again: what it costs is more
             return
         most = book.out.pop(entry.attempt, None) or book.left_behind.pop(entry.attempt, None)
         cost = most if entry.micro_usd is None else entry.micro_usd

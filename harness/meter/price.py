@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from harness.schema.limits import COUNT_MAX
 from harness.schema.message import Usage
 from harness.schema.price import Price, Rates
 
@@ -24,11 +25,11 @@ def cost(usage: Usage | None, price: Price | None) -> Decimal | None:
     """What one attempt cost, in millionths of a US dollar; None where that cannot be known, and never negative.
 
     A provider that tells what it read from a cache and nothing of writes has written nothing that it bills apart.
-    One that tells neither may have read any part of the input from there.
+    One that tells neither may have read any part of the input from there. A count beyond ``COUNT_MAX`` is not known.
     """
     if usage is None or price is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
-    if is_inconsistent(usage):
+    if is_inconsistent(usage) or any(count is not None and count > COUNT_MAX for count in _billed(usage)):
         return None
     rates = _rates(price, usage.input_tokens)
     read_rate = rates.input if rates.cache_read is None else rates.cache_read
@@ -38,6 +39,10 @@ def cost(usage: Usage | None, price: Price | None) -> Decimal | None:
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     fresh = usage.input_tokens - read - written
     return fresh * rates.input + read * read_rate + written * write_rate + usage.output_tokens * rates.output
+
+
+def _billed(usage: Usage) -> tuple[int | None, ...]:
+    return usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens
 
 
 def most(price: Price, *, input_tokens: int, output_tokens: int) -> Decimal:

@@ -12,11 +12,12 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -30,6 +31,13 @@ __all__ = ["Player", "Processes", "build"]
 
 #: Ended processes are finalized in the order of these numbers, the largest first; this is before all of the library's.
 _FIRST = 100
+#: What a terminal sends to all processes: the one that began the others answers it for them.
+_OF_A_TERMINAL = frozenset({signal.SIGINT, signal.SIGHUP})
+#: What waits until a process has begun: one that ended before would leave its parent with what nobody reads.
+_WAITING = _OF_A_TERMINAL | {signal.SIGTERM}
+#: How long the end of a process waits for somebody to say that all of it is to end, in seconds: signals reach a group
+#: one after the other.
+_GRACE_S = 0.5
 
 
 class Player(Protocol):
@@ -78,8 +86,11 @@ class Processes:
 
     def __init__(self, jobs: Sequence[EpisodeJob], at_once: int, open_player: OpenPlayer) -> None:
         context = multiprocessing.get_context("spawn")
+        with _held_back():
+            resource_tracker.ensure_running()  # the library's own process, which a closed terminal would end
         told, self._tells = context.Pipe(duplex=False)
         self._told = told
+        self._is_ended = threading.Event()
         # one pickle for all jobs: what they share stays shared there
         given = pickle.dumps((tuple(jobs), open_player))
         self._pool = ProcessPoolExecutor(at_once, mp_context=context, initializer=_begin, initargs=(given, told))
@@ -87,20 +98,22 @@ class Processes:
     def submit(self, place: int, job: EpisodeJob, pause_s: float) -> Future[EpisodeResult | None]:
         """Play the job at that place of the plan, under the attempt that ``job`` has, after a pause in seconds.
 
-        The future's result is None where it was ended in the pause. It raises UsageError for what the episode's
-        InputError said, WorkerCrashError for a bug, EnvironmentProblem where the process is gone.
+        The future's result is None where it was ended in the pause, or with its process after ``cancel``. It raises
+        UsageError for what the episode's InputError said, WorkerCrashError for a bug, EnvironmentProblem where the
+        process is gone.
         """
         ended: Future[EpisodeResult | None] = Future()
         try:
-            running = self._pool.submit(_play, place, job.attempt, pause_s)
+            with _held_back():
+                running = self._pool.submit(_play, place, job.attempt, pause_s)
         except BrokenProcessPool:
-            ended.set_exception(_gone())
+            self._lose(ended)
             return ended
 
         def pass_on(done: Future[_Told]) -> None:
             error = done.exception()
             if isinstance(error, BrokenProcessPool):
-                ended.set_exception(_gone())
+                self._lose(ended)
             elif error is not None:
                 ended.set_exception(error)
             else:
@@ -109,8 +122,16 @@ class Processes:
         running.add_done_callback(pass_on)
         return ended
 
+    def _lose(self, ended: Future[EpisodeResult | None]) -> None:
+        """A process is gone: asked for, or for a reason of its own."""
+        if self._is_ended.wait(_GRACE_S):
+            ended.set_result(None)
+        else:
+            ended.set_exception(_gone())
+
     def cancel(self) -> None:
         """End what runs in all processes; idempotent."""
+        self._is_ended.set()
         self._tells.close()
 
     def close(self) -> None:
@@ -118,6 +139,19 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
         self._tells.close()
         self._told.close()
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Processes that begin inside are born without an ear for these signals, until ``_begin``.
+
+    This thread hears them afterwards; all others do meanwhile.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _gone() -> EnvironmentProblem:
@@ -136,8 +170,10 @@ def _settle(ended: Future[EpisodeResult | None], told: _Told) -> None:
 
 
 def _begin(given: bytes, told: Connection[bytes, bytes]) -> None:
-    """First thing in a process: what it plays with, and who ends it. Ctrl-C is for the one that began it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """First thing in a process: what it plays with, and who ends it. A terminal talks to the one that began it."""
+    for number in _OF_A_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAITING)
     open_player: OpenPlayer
     _here.jobs, open_player = pickle.loads(given)  # noqa: S301  (our own parent's)
     _here.player = _here.stack.enter_context(open_player())

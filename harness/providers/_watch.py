@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Literal, Self
 
 from harness.ports import Clock
+from harness.watching import POLL_S, WATCHER, Watched
 
 __all__ = ["POLL_S", "Watch"]
-
-#: How long a cancellation may go unnoticed, in seconds.
-POLL_S = 0.05
 
 
 class Watch:
@@ -32,26 +29,27 @@ class Watch:
     ) -> None:
         self._clock, self._cancelled, self._interrupt = clock, cancelled, interrupt
         self._end = clock.monotonic() + deadline_s
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="harness-network-watch", daemon=True)
+        self._deadline_s = deadline_s
+        self._watched: Watched | None = None
         self.reason: Literal["deadline", "cancelled"] | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._watched = WATCHER.watch(self._look, within_s=self._deadline_s)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._done.set()
-        self._thread.join()
+        if self._watched is not None:
+            self._watched.end()
 
-    def _run(self) -> None:
-        while not self._done.wait(max(0.0, min(POLL_S, self._end - self._clock.monotonic()))):
-            if self.reason is None and self._cancelled():
-                self.reason = "cancelled"
-            elif self.reason is None and self._clock.monotonic() >= self._end:
-                self.reason = "deadline"
-            if self.reason is not None:
-                self._interrupt()
-                self._done.wait(POLL_S)
+    def _look(self) -> float:
+        left = self._end - self._clock.monotonic()
+        if self.reason is None and self._cancelled():
+            self.reason = "cancelled"
+        elif self.reason is None and left <= 0:
+            self.reason = "deadline"
+        if self.reason is not None:
+            self._interrupt()
+            return POLL_S
+        return left

@@ -3,11 +3,12 @@
 from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
+from harness.receipt.claiming import was_killed_at_once
 from harness.receipt.late import keep_late
-from harness.receipt.locking import sole
+from harness.receipt.locking import locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
-from harness.receipt.reading import read_manifest, read_run
+from harness.receipt.reading import read_manifest, read_run, results
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile, carry_spending
 from harness.receipt.store import RunStore, write_report
@@ -32,13 +33,16 @@ __all__ = [
     "keep_output",
     "last_attempts",
     "line",
+    "locked",
     "merge",
     "provider_failure",
     "read_manifest",
     "read_run",
     "remainder",
+    "results",
     "set_aside",
     "sole",
     "verify_run",
+    "was_killed_at_once",
     "write_report",
 ]

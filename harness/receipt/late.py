@@ -35,7 +35,8 @@ def _filled(entry: RunLogEntry, late: Mapping[tuple[str, str, int], LateRow]) ->
     attempts = tuple(_with(row, late.get((entry.key, row.operation, row.attempt))) for row in entry.attempts)
     if attempts == entry.attempts:
         return entry
-    return entry.model_copy(update={"attempts": attempts, "recovery": (*entry.recovery, _FLAG)})
+    recovery = tuple(dict.fromkeys((*entry.recovery, _FLAG)))
+    return entry.model_copy(update={"attempts": attempts, "recovery": recovery})
 
 
 def _with(row: AttemptRow, late: LateRow | None) -> AttemptRow:

@@ -20,7 +20,7 @@ from harness.documents import DocumentError, open_file
 from harness.errors import StoreError
 from harness.schema.base import Frozen
 
-__all__ = ["LINE_MAX", "Damage", "append", "lines", "read_lines", "value", "whole"]
+__all__ = ["LINE_MAX", "Damage", "add", "append", "lines", "read_lines", "value", "whole"]
 
 #: No line of a run folder has so many bytes.
 LINE_MAX: Final = 64 * 1024 * 1024
@@ -51,16 +51,24 @@ def append(path: Path, data: bytes, *, flags: int = 0) -> None:
         try:
             end = whole(descriptor)
             os.ftruncate(descriptor, end)
-            try:
-                written = 0
-                while written < len(data):
-                    written += os.pwrite(descriptor, data[written:], end + written)
-                os.fsync(descriptor)
-            except BaseException:
-                os.ftruncate(descriptor, end)
-                raise
+            add(descriptor, data, end)
         finally:
             os.close(descriptor)
+
+
+def add(descriptor: int, data: bytes, end: int) -> None:
+    """Put all of ``data`` at the ``end`` of an open file, on disk on return; else none of it. Raises OSError.
+
+    A disk that gets full takes a part of what it is given.
+    """
+    try:
+        written = 0
+        while written < len(data):
+            written += os.pwrite(descriptor, data[written:], end + written)
+        os.fsync(descriptor)
+    except BaseException:
+        os.ftruncate(descriptor, end)
+        raise
 
 
 def whole(descriptor: int) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from harness.errors import StoreError
 
-__all__ = ["sole"]
+__all__ = ["locked", "sole"]
 
 _LOCKS: Final = Path("/proc/locks")
 
@@ -31,6 +32,16 @@ def sole(folder: Path) -> int:
             f"{folder}: another run is writing here{who}; wait for its end, or give another folder"
         ) from error
     return descriptor
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Nobody else writes in the folder meanwhile; gives its descriptor. Raises StoreError where somebody does now."""
+    descriptor = sole(folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _holder(folder: Path) -> int | None:

@@ -32,7 +32,8 @@ def keep_output(run: Path, data: bytes, guard: SecretGuard) -> str | None:
     try:
         guard.check(data, OUTPUTS)
         place.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        beside.unlink(missing_ok=True)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
             file.write(data)
         beside.replace(place)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from harness.errors import StoreError
-from harness.receipt.lines import append, read_lines, whole
+from harness.receipt.lines import add, append, read_lines, whole
 from harness.schema.run import RunLogEntry
 from harness.schema.spending import Beyond, Entry, entry_name
 
@@ -36,7 +36,7 @@ class SpendingFile:
         self._size = -1
 
     def keep(self, entry: Entry) -> None:
-        """Put an entry on disk; on return it survives a power cut. Raises StoreError."""
+        """Put an entry on disk; on return it survives a power cut. Raises StoreError, and then none of it is there."""
         line = (entry.model_dump_json() + "\n").encode("ascii")
         try:
             if self._descriptor < 0:
@@ -44,8 +44,7 @@ class SpendingFile:
                 self._descriptor = os.open(self._path, flags, 0o644)
                 self._size = whole(self._descriptor)
                 os.ftruncate(self._descriptor, self._size)
-            os.pwrite(self._descriptor, line, self._size)
-            os.fsync(self._descriptor)
+            add(self._descriptor, line, self._size)
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
         self._size += len(line)

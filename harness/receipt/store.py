@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -21,8 +20,10 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, get_args
 
+from harness.documents import DocumentError, read_file
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
+from harness.receipt.claiming import MANIFEST, PART, claim, clear
 from harness.receipt.kept import BETWEEN, Kept
 from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
@@ -34,11 +35,8 @@ from harness.schema.verdict import Verdict
 
 __all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
 
-MANIFEST = "manifest.json"
 RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
-#: Finished episodes of a run that has not ended; not there afterwards.
-PART = "episodes.part.jsonl"
 
 
 class RunStore:
@@ -58,46 +56,61 @@ class RunStore:
         sync: bool = True,
         finished: Sequence[tuple[int, EpisodeResult]] | None = None,
         aside: Callable[[], None] | None = None,
+        lock: int | None = None,
+        private: Mapping[str, bytes] | None = None,
     ) -> None:
         """``finished``, with their places in the plan, make it go on with the run that is in the folder.
 
-        ``aside`` is called when the folder is locked and before what else is in it is left out.
+        They were read under ``lock``, the descriptor of the folder that the caller locked and keeps; None: it is locked
+        here. ``aside`` is called when it is locked, and before what else is in it is left out.
+        ``private`` files of a new run are there before its manifest is, and only its owner may read them (0600).
         """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
         self._waiting: set[tuple[int, int]] = set()
         self._size = 0
-        self._private: list[Path] = []
+        private = private or {}
+        self._private = tuple(private)
         self._is_new = finished is None
         self._part = self._folder = -1
         for _ in guarded(manifest_pieces(manifest, ()), guard, MANIFEST):
             pass  # nothing is made for a manifest that may not be written
+        for name, data in private.items():
+            guard.check(data, name)
         self._made = [
             place for place in (folder, *folder.parents) if not os.path.lexists(place)
         ]  # a name that is too long is told by whoever makes it
         if finished is None:
-            _claim(folder)
-        self._folder = sole(folder)
+            claim(folder, private)
+        self._folder = sole(folder) if lock is None else os.dup(lock)
         try:
             if aside is not None:
                 aside()
-            self._part = self._begin() if finished is None else self._go_on(finished)
+            self._part = self._begin(private) if finished is None else self._go_on(finished)
             self._write_manifest(manifest, ())
         except BaseException:
+            if self._part >= 0 and finished is None:
+                self._unlink((PART, *private))
             self.close()
-            if finished is None:
-                with suppress(OSError):
-                    (folder / PART).unlink()
             raise
 
-    def _begin(self) -> int:
-        return _open(self.folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
+    def _begin(self, private: Mapping[str, bytes]) -> int:
+        clear(self.folder, private)
+        self._part = _open(self.folder / PART, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC)
+        for name, data in private.items():
+            _replace(self.folder / name, iter((data,)), sync=self._sync, mode=0o600)
+        return self._part
+
+    def _unlink(self, names: Iterable[str]) -> None:
+        for name in names:
+            with suppress(OSError):
+                (self.folder / name).unlink()
 
     def _go_on(self, finished: Sequence[tuple[int, EpisodeResult]]) -> int:
         """A part file of what is finished takes the place of whatever the earlier writer left."""
         beside = self.folder / f".{PART}.part"
-        self._part = _open(beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC)
+        self._part = _beside(beside, os.O_RDWR | os.O_APPEND)
         for position, result in finished:
             self.add(position, result)
         try:
@@ -182,9 +195,7 @@ class RunStore:
         with self._lock:
             if self._kept or not self._is_new:
                 return False
-            for path in (self.folder / PART, self.folder / MANIFEST, *self._private):
-                with suppress(OSError):
-                    path.unlink()
+            self._unlink((PART, MANIFEST, *self._private))
             with suppress(OSError):
                 for place in self._made:
                     place.rmdir()
@@ -193,14 +204,12 @@ class RunStore:
     def keep_private(self, filename: str, data: bytes) -> None:
         """Put a file beside the receipts that only its owner may read (0600), whole or not at all.
 
-        It goes with a run that is discarded. One that says the same already stays as it is. Raises StoreError or
-        RedactionError.
+        One that says the same already stays as it is. Raises StoreError or RedactionError.
         """
         self._guard.check(data, filename)
         path = self.folder / filename
-        self._private.append(path)
-        with suppress(OSError):
-            if path.read_bytes() == data:
+        with suppress(DocumentError):
+            if read_file(path) == data:
                 return
         _replace(path, iter((data,)), sync=self._sync, mode=0o600)
 
@@ -232,7 +241,7 @@ class RunStore:
                 os.fsync(self._part)
             self._size = end
         except OSError as error:
-            kept = len(self._kept)
+            kept = len({position for position, _ in self._kept.keys() - self._waiting})
             raise _cannot_write(
                 self.folder / PART,
                 error,
@@ -261,7 +270,7 @@ def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> 
 def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool, mode: int = 0o644) -> None:
     """Write a file beside and rename it over the old one, so that no reader sees a half."""
     beside = path.with_name(f".{path.name}.part")
-    descriptor = _open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    descriptor = _beside(beside, os.O_WRONLY, mode)
     try:
         try:
             for chunk in chunks:
@@ -281,22 +290,13 @@ def _replace(path: Path, chunks: Iterator[bytes], *, sync: bool, mode: int = 0o6
         raise
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder, or take an empty one. The part file, made exclusively, settles a race of two runs."""
+def _beside(path: Path, flags: int, mode: int = 0o644) -> int:
+    """A file that is to take the place of another; what a killed writer, or somebody else, left there goes."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o755)
-        names = {entry.name for entry in os.scandir(folder)}
+        path.unlink(missing_ok=True)
     except OSError as error:
-        raise _cannot_write(folder, error) from error
-    if MANIFEST in names:
-        raise StoreError(
-            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
-            f"harness run --resume {shlex.quote(str(folder))}"
-        )
-    if names:
-        raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
+        raise _cannot_write(path, error) from error
+    return _open(path, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
 
 
 def _open(path: Path, flags: int, mode: int = 0o644) -> int:

@@ -16,7 +16,7 @@ from typing import Final, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.documents import DocumentError, read_file
+from harness.documents import DocumentError, open_file, read_file
 from harness.errors import RecordingError
 from harness.recording.keys import answer_key, exchange_key
 from harness.schema.base import Digest, JsonValue, digest_text
@@ -103,8 +103,10 @@ def load_half(path: Path) -> Recording | None:
 def header_of(path: Path) -> RecordingHeader:
     """What a file says that it records; whether the rest is whole is not looked at. Raises RecordingError."""
     try:
-        with path.open("rb") as file:
-            first = file.readline()
+        with open_file(path) as file:
+            first = file.readline(SIZE_MAX)
+    except DocumentError as error:
+        raise RecordingError(path, error.problem) from error
     except OSError as error:
         raise _unreadable(path, error) from error
     entry = _entry(first, str(path), 1)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from harness.documents import make_folder
 from harness.errors import HarnessError, StoreError
 from harness.recording.codec import Entry, Lines, dump, load
 from harness.redaction import SecretGuard
@@ -198,7 +199,7 @@ def _claim(path: Path) -> tuple[Path, int]:
     """A new partial file beside ``path``, made exclusively, open for appending, and locked as long as it is."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         for number in count(1):
             infix = "" if number == 1 else f".{number}"
             beside = path.with_name(f"{path.name}{infix}{PARTIAL}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness.documents import DocumentError, open_file
 from harness.errors import StoreError
 from harness.recording.files import PARTIAL, partials
 from harness.schema.counting import counted
@@ -55,7 +56,7 @@ def remove(found: Iterable[Half]) -> tuple[Half, ...]:
     gone = []
     for half in found:
         try:
-            descriptor = os.open(half.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(half.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -81,10 +82,12 @@ def _read(paths: Iterable[Path]) -> tuple[Half, ...]:
     found = []
     for path in paths:
         try:
-            with path.open("rb") as file:
+            with open_file(path) as file:
                 found.append(Half(path, sum(_EXCHANGE in line for line in file), _is_busy(file.fileno())))
-        except FileNotFoundError:
-            continue  # it became whole meanwhile
+        except DocumentError as error:
+            if error.missing:
+                continue  # it became whole meanwhile
+            raise StoreError(f"{path}: {error.problem}") from error
         except OSError as error:
             raise _unusable(path, error) from error
     return tuple(found)

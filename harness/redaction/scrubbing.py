@@ -86,6 +86,13 @@ class Scrubber:
             before, value = value, self._joined(_mapped(value, self.text))
         return value
 
+    def secrets(self, value: JsonValue) -> JsonValue:
+        """The value without known secrets, as ``json`` takes them out; what only looks like a credential stays."""
+        before: JsonValue = None
+        while value != before:
+            before, value = value, self._joined(_mapped(value, self._known))
+        return value
+
     def data(self, data: bytes) -> bytes:
         """The bytes, scrubbed as UTF-8 text; what was gzip is looked into, and compressed again if it changed."""
         if data.startswith(b"\x1f\x8b"):

@@ -12,6 +12,7 @@ from harness.reporters._shape import shape
 from harness.reporters._stale import to_do
 from harness.schema.actor import ActorKind
 from harness.schema.counting import counted
+from harness.schema.message import known_count
 from harness.schema.observation import ChannelName
 from harness.schema.receipt import Receipt, Step
 from harness.schema.recording import Drift
@@ -163,8 +164,8 @@ def _log(console: Console, log: RunLogEntry, kind: ActorKind) -> None:
 def _attempt(row: AttemptRow, kind: ActorKind) -> str:
     usage = row.usage
     tokens = [
-        ("in", None if usage is None else usage.input_tokens),
-        ("out", None if usage is None else usage.output_tokens),
+        ("in", None if usage is None else known_count(usage.input_tokens)),
+        ("out", None if usage is None else known_count(usage.output_tokens)),
     ]
     told = ", ".join(f"{'unknown' if number is None else f'{number:,}'} tokens {way}" for way, number in tokens)
     parts = [

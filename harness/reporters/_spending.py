@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
@@ -12,6 +12,8 @@ from harness.schema.run import RunView
 __all__ = ["Cost", "cost_json", "cost_line", "cost_of"]
 
 _MICRO = Decimal(1_000_000)
+#: Room for every digit of whatever a run can cost.
+_EXACT = Context(prec=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def cost_of(view: RunView) -> Cost | None:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known) + beyond.unknown
-    dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
     return Cost(calls, unknown, beyond.calls, damaged, dollars if unknown < calls else None)
 
 
@@ -48,10 +50,10 @@ def cost_line(view: RunView) -> str | None:
     cost = cost_of(view)
     if cost is None:
         return None
-    calls = counted(cost.calls, "model call")
-    if cost.damaged:
-        calls = f">= {calls}: {counted(cost.damaged, 'journal')} damaged"
-    more = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
+    calls = f"{'>= ' if cost.damaged else ''}{counted(cost.calls, 'model call')}"
+    damaged = f": {counted(cost.damaged, 'journal')} damaged" if cost.damaged else ""
+    beyond = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
+    more = damaged + beyond
     if cost.usd is None:
         return f"cost: unknown ({calls}{more})"
     if not cost.unknown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.base import Frozen, JsonValue
 from harness.schema.limits import COUNT_MAX
@@ -22,6 +22,7 @@ __all__ = [
     "ToolMessage",
     "Usage",
     "UserMessage",
+    "known_count",
 ]
 
 #: Why a reply ended, in our words; the provider's own word is kept beside it.
@@ -47,17 +48,33 @@ Quirk = Literal[
 ]
 
 
+#: Stands for every count of tokens that is beyond ``COUNT_MAX``: how many there are is not known.
+_BEYOND = COUNT_MAX + 1
+
+
+def _bounded(count: int) -> int:
+    return min(count, _BEYOND)
+
+
+def known_count(count: int | None) -> int | None:
+    """The count, None where it is unknown or beyond ``COUNT_MAX``."""
+    return None if count is None or count > COUNT_MAX else count
+
+
+_Count = Annotated[int, AfterValidator(_bounded)]
+
+
 class Usage(Frozen):
-    """Tokens of one attempt; None is unknown, never zero.
+    """Tokens of one attempt; None is unknown, never zero. What is beyond ``COUNT_MAX`` is ``COUNT_MAX + 1``.
 
     ``input_tokens`` counts all input, cache reads and writes included; ``output_tokens`` includes reasoning.
     """
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
+    cache_read_tokens: _Count | None = None
+    cache_write_tokens: _Count | None = None
+    reasoning_tokens: _Count | None = None
 
 
 class SystemMessage(Frozen):
@@ -143,6 +160,11 @@ class Reply(Frozen):
     opaque: JsonValue = None
     model: str | None = None
     fingerprint: str | None = None
+
+    @classmethod
+    def of(cls, told: JsonValue) -> Reply:
+        """The reply that a JSON value tells of; a lone surrogate, which has no UTF-8 form, may be in it."""
+        return cls.model_validate(told, strict=False)
 
     def truncated(self) -> Reply:
         """Half of it, ended by the token limit: half the text, and half the arguments of the last call."""

@@ -142,7 +142,9 @@ class Transports:
         mine: dict[str | None, Line] = self._local.__dict__.setdefault("transports", {})
         kept = mine.get(provider)
         if kept is None or kept.is_busy:
-            require_network(self._place)
+            with self._lock:
+                if not self._all:  # what the environment says is the same for all of them
+                    require_network(self._place)
             kept = mine[provider] = http_transport(self._place, provider)
             with self._lock:
                 self._all.append(kept)

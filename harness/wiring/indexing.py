@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.documents import DocumentError, decoded, read_file
 from harness.errors import HarnessError, IndexDamagedError, StoreError
 from harness.history import HistoryIndex
 from harness.receipt import read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry
 from harness.workspace import remove_tree
@@ -99,9 +101,11 @@ def _tokens(log: RunLogEntry) -> int | None:
     for row in log.attempts:
         if row.status == "not_sent":
             continue
-        if row.usage is None or row.usage.input_tokens is None or row.usage.output_tokens is None:
+        usage = row.usage
+        into, out = (None, None) if usage is None else (usage.input_tokens, usage.output_tokens)
+        if known_count(into) is None or known_count(out) is None:
             return None
-        total += row.usage.input_tokens + row.usage.output_tokens
+        total += (into or 0) + (out or 0)
     return total
 
 
@@ -143,9 +147,9 @@ def pinned(reports: Path) -> frozenset[str]:
     """What ``keep.txt`` names; nothing where it is not there. Raises StoreError."""
     path = reports / KEEP
     try:
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: cannot be read") from error
+        lines = decoded(read_file(path)).splitlines() if path.exists() else []
+    except DocumentError as error:
+        raise StoreError(f"{path}: {error.problem}") from error
     return frozenset(name for line in lines if (name := line.partition("#")[0].strip()))
 
 

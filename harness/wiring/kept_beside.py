@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import recording
-from harness.errors import RecordingError
-from harness.receipt import Flaw
-from harness.wiring.kept_unfinished import flaws_of, told_of
+from harness.errors import RecordingError, StoreError
+from harness.receipt import Flaw, results
+from harness.wiring.finished import left_of_finished
+from harness.wiring.kept_unfinished import flaws_of, is_begun, told_of
 from harness.wiring.waiting import EPISODES
 
 __all__ = ["flaws_beside", "told_beside"]
@@ -42,7 +43,16 @@ def told_beside(run: Path) -> Iterator[Flaw]:
 def _unfinished(run: Path) -> Iterator[Path]:
     folder = run / EPISODES
     if folder.is_dir() and not folder.is_symlink():
-        yield from sorted(folder.iterdir())
+        finished = _finished(run)
+        yield from (place for place in sorted(folder.iterdir()) if place.name not in finished and is_begun(place))
+
+
+def _finished(run: Path) -> frozenset[str]:
+    """Episodes that are over: what a kill left of them is no evidence, and goes when the run is gone on with."""
+    try:
+        return frozenset(left_of_finished(run, results(run)))
+    except StoreError:
+        return frozenset()  # what is wrong with the results is told of them
 
 
 def _below(place: Path, flaw: Flaw) -> Flaw:

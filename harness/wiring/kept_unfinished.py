@@ -10,12 +10,12 @@ from typing import Final
 
 from harness.clock import SystemClock
 from harness.documents import DocumentError, read_file
-from harness.episode.durable import JOURNAL, SPOOL, STATES, kept_digest
-from harness.journal import Leased, is_kept_as_named, journal_damage, leased
+from harness.episode.durable import JOURNAL, PLACE, SPOOL, STATES, kept_digest
+from harness.journal import Leased, asked, intact, is_kept_as_named, journal_damage, kept_attempts, leased
 from harness.receipt import Flaw
 from harness.workspace import unreadable
 
-__all__ = ["flaws_of", "told_of"]
+__all__ = ["flaws_of", "is_begun", "told_of"]
 
 #: No text of an episode is larger, in bytes.
 _TEXT_MAX: Final = 1 << 30
@@ -28,12 +28,19 @@ _TOLD: Final[dict[Leased, str]] = {
 }
 
 
+def is_begun(place: Path) -> bool:
+    """Whether anything was kept in the folder: its driver may have been killed as soon as it had it."""
+    return any((place / name).exists() or (place / name).is_symlink() for name in (JOURNAL, SPOOL, STATES, PLACE))
+
+
 def flaws_of(place: Path) -> Iterator[Flaw]:
     """What was changed in the folder of an episode, and what others may read there; files by their names in it."""
     yield from _open_to_others(place)
     damage = journal_damage(place / JOURNAL)
     if damage is not None and not damage.is_foreign:
         yield Flaw(JOURNAL, damage.problem)
+    if damage is None and not kept_attempts(place / SPOOL) <= asked(one.payload for one in intact(place / JOURNAL)):
+        yield Flaw(JOURNAL, "was cut: a model was asked more often than it tells")
     for path in sorted((place / SPOOL).glob("[!.]*")):
         name = f"{SPOOL}/{path.name}"
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness import catalog, config, recording
+from harness.documents import make_folder
 from harness.episode import CLASSIFIER_VERSION
 from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
@@ -228,9 +229,8 @@ def keep(
 
     def writer(header: RecordingHeader) -> RecordingWriter:
         try:
-            keeping.folder.parent.mkdir(parents=True, exist_ok=True)
-            keeping.folder.mkdir(exist_ok=True, mode=keeping.mode)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(keeping.folder.parent)
+            make_folder(path.parent, keeping.mode)
         except OSError as error:
             raise StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}") from error
         return RecordingWriter(path, header, keeping.guard, replace=keeping.replace)

@@ -157,7 +157,7 @@ def _claim(place: Path) -> tuple[Path, int]:
         owner = Path(name)
         # A sweep may have met the file between its making and its lock, and removed it: then take another.
         if _lock(descriptor) and _is_file_of(owner, descriptor) and not os.path.lexists(owner.with_suffix("")):
-            os.write(descriptor, _MARK)
+            _mark(owner, descriptor)
             return owner, descriptor
         if _is_file_of(owner, descriptor):
             owner.unlink(missing_ok=True)
@@ -181,8 +181,20 @@ def _claim_again(place: Path, name: str) -> tuple[Path, int]:
     if not _lock(descriptor) or not _is_file_of(owner, descriptor):
         os.close(descriptor)
         raise EnvironmentProblem(problem)
-    os.write(descriptor, _MARK)
+    _mark(owner, descriptor)
     return owner, descriptor
+
+
+def _mark(owner: Path, descriptor: int) -> None:
+    """Say whose file it is, all of it; where there is no room for that it goes. Raises EnvironmentProblem."""
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(_MARK)
+    except OSError as error:
+        owner.unlink(missing_ok=True)
+        os.close(descriptor)
+        problem = f"temporary directory {owner.parent}: {error.strerror}; set TMPDIR to one that can be written"
+        raise EnvironmentProblem(problem) from error
 
 
 def _make(root: Path, inside: Sequence[str]) -> None:

@@ -7,13 +7,15 @@ import tarfile
 from collections.abc import Collection
 from hashlib import file_digest
 from pathlib import Path
+from typing import BinaryIO
 
+from harness.documents import open_file
 from harness.schema.base import Digest
 from harness.workspace.removal import remove_tree
 
 __all__ = ["restore", "save", "unreadable"]
 
-_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def save(root: Path, target: Path, *, apart: Collection[str] = ()) -> Digest:
@@ -23,6 +25,7 @@ def save(root: Path, target: Path, *, apart: Collection[str] = ()) -> Digest:
     names ``apart``. Raises OSError.
     """
     beside = target.with_name(f".{target.name}.part")
+    beside.unlink(missing_ok=True)
     descriptor = os.open(beside, _NEW, 0o600)
     with open(descriptor, "w+b") as file:  # noqa: PTH123  (a descriptor)
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -39,15 +42,20 @@ def save(root: Path, target: Path, *, apart: Collection[str] = ()) -> Digest:
 def restore(root: Path, source: Path, *, apart: Collection[str] = ()) -> None:
     """Make what is below ``root`` again what it was when ``source`` was written; the names ``apart`` stay.
 
-    Raises OSError or tarfile.TarError.
+    Raises OSError, tarfile.TarError, or DocumentError where ``source`` is no regular file.
     """
+    with open_file(source) as file:
+        _put_back(root, file, apart)
+
+
+def _put_back(root: Path, file: BinaryIO, apart: Collection[str]) -> None:
     for name in {*os.listdir(root)} - {*apart}:  # noqa: PTH208  (names as the system has them)
         path = root / name
         if path.is_dir() and not path.is_symlink():
             remove_tree(path)
         else:
             path.unlink()
-    with tarfile.open(source, mode="r") as archive:
+    with tarfile.open(fileobj=file, mode="r") as archive:
         # an attribute and no argument: before 3.11.4 there were no filters
         archive.extraction_filter = _as_it_was
         archive.extractall(root)  # noqa: S202  (our own file: links may lead anywhere, modes are kept)

@@ -46,6 +46,11 @@ def _link(path: Path) -> None:
     path.symlink_to("nowhere")
 
 
+def _pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
 Case = tuple[str, Callable[[Path], None], tuple[str, ...], int]
 RESUME = ("run", "--resume", "out", "--yes-spend")
 REPORT, VERIFY, PURGE, SHOW = ("report", "out"), ("verify", "out"), ("history", "purge", "out"), ("show", "out/1")
@@ -66,6 +71,7 @@ REPORT, VERIFY, PURGE, SHOW = ("report", "out"), ("verify", "out"), ("history", 
         ("run.jsonl", _folder, VERIFY, 1),
         ("asked.json", _folder, RESUME, 4),
         ("spending.jsonl", _folder, RESUME, 4),
+        *((name, _pipe, RESUME, 4) for name in ("manifest.json", "receipts.jsonl", "asked.json", "spending.jsonl")),
         ("report.html", _folder, REPORT, 4),
         ("report.html", _folder, RESUME, 4),
     ],
@@ -80,6 +86,16 @@ def test_what_stands_in_the_place_of_something_else_is_one_line(harness: Harness
     assert len(told) == 1, (out, err)
     assert "canary" not in out + err
     assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("words", [RESUME, REPORT])
+def test_pipes_where_files_are_written_beside_give_way(harness: Harness, run: Path, words: tuple[str, ...]) -> None:
+    names = ("episodes.part.jsonl", "manifest.json", "receipts.jsonl", "run.jsonl", "report.html", "summary.md")
+    for name in names:
+        _pipe(run / f".{name}.part")
+    code, _, err = harness(*words)
+    assert code == 0, err
+    assert (run / "report.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("error", [30, 13, 28], ids=["read-only", "not ours", "full"])

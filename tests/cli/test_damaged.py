@@ -115,6 +115,38 @@ def test_one_that_was_killed_before_it_was_played_anew_is_so_without_being_asked
     assert [(job.attempt, job.pays_again) for job in world.jobs] == [(2, True)]
 
 
+@pytest.mark.parametrize("left", [("journal.jsonl", "spool/a"), ("spool/a",), ("lease.lock",), ()])
+@pytest.mark.parametrize("finished", [True, False], ids=["a finished run", "a killed one"])
+def test_what_a_kill_left_of_a_finished_episode_is_no_damage_and_goes_when_the_run_is_gone_on_with(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, left: tuple[str, ...], finished: bool
+) -> None:
+    if not finished:
+        monkeypatch.setattr("harness.receipt.RunStore.finish", lambda *_: None)
+    harness("run", "--actor", ACTOR, "--yes-spend", "--out", "out")
+    places = [durable_place(Path("out/episodes"), one.key).folder for one in read_run(Path("out")).receipts]
+    for place in places:
+        place.mkdir(parents=True)
+        for name in left:
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_bytes(b"text")
+    assert harness("verify", "out")[0] == (0 if finished else 2)
+    world.jobs.clear()
+    assert harness("run", "--resume", "out", "--yes-spend")[0] == 0
+    assert (world.jobs, [place for place in places if place.exists()]) == ([], [])
+    assert not Path("out/episodes").exists()
+
+
+def test_what_is_left_of_an_episode_that_just_began_is_no_damage(harness: Harness, world: World) -> None:
+    harness("run", "--out", "out")
+    place = Path("out/episodes/abc")
+    place.mkdir(parents=True)
+    (place / "lease.lock").touch()
+    assert (harness("verify", "out")[0], world.jobs[0].attempt) == (0, 1)
+    (place / "states").mkdir()
+    code, out, _ = harness("verify", "out")
+    assert (code, "episodes/abc/journal.jsonl: is not there" in out) == (1, True)
+
+
 def test_without_a_run_to_go_on_with_the_option_is_refused(harness: Harness, world: World) -> None:
     code, _, err = harness("run", "--replay-damaged")
     assert (code, err.count("\n")) == (4, 1)

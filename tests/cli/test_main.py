@@ -7,6 +7,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -172,6 +173,46 @@ def test_sigterm_ends_a_command_like_ctrl_c(harness: Harness, monkeypatch: pytes
 
     assert harness("go") == (130, "", "harness: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def doing(monkeypatch: pytest.MonkeyPatch, callback: Callable[[], None]) -> None:
+    group = LazyGroup("harness", {"go": ("", "", "")}, text="", epilog="")
+    monkeypatch.setattr(group, "get_command", lambda *_: click.Command("go", callback=callback))
+    monkeypatch.setattr(module, "_top", lambda: group)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("made", "ended"),
+    [
+        (LookupError("sk-canary"), (130, "", "harness: interrupted\n")),
+        (CatalogError("thing", "x", ("a", "b")), (4, "", "harness: unknown thing 'x'; there are: a, b\n")),
+    ],
+)
+def test_what_others_make_of_an_interruption_is_no_bug_of_ours(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, number: int, made: Exception, ended: tuple[int, str, str]
+) -> None:
+    """Compiled code that an interruption meets may raise something else in its place."""
+
+    def interrupted() -> None:
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            raise made from None
+
+    doing(monkeypatch, interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    assert harness("go") == ended
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_ctrl_c_that_is_to_be_ignored_is_ignored(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    doing(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert harness("go") == (0, "", "")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_verbs_number_is_the_exit_code(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,9 @@ from typing import Protocol
 import pytest
 from rewritten import Payload, rewrite
 
+from harness.journal import DiskSpool, Journal, JournalFile
+from harness.schema.record import OpPlanned, OpStarted
+
 
 class Harness(Protocol):
     def __call__(self, *argv: str) -> tuple[int, str, str]: ...
@@ -146,6 +149,21 @@ def test_damaged_journals_and_texts_of_unfinished_episodes_are_named(harness: Ha
     assert code == 1
     assert "  episodes/abc/journal.jsonl: line 1 of its journal is not what was written (sha256:" in out
     assert out.count("is not what was kept under that name") == 2
+
+
+def test_a_journal_that_tells_of_fewer_calls_than_were_answered_is_named(harness: Harness, finished: Path) -> None:
+    place = finished / "episodes" / "abc"
+    place.mkdir(parents=True)
+    reply = DiskSpool(place / "spool").put_reply("turn-1/main", 1, b"paid")
+    file = JournalFile(place / "journal.jsonl")
+    journal = Journal(keep=file.write)
+    journal.append(OpPlanned(operation="turn-1/main", purpose="main", digest=reply))
+    code, out, _ = harness("verify", "out")
+    assert code == 1
+    assert "  episodes/abc/journal.jsonl: was cut: a model was asked more often than it tells" in out
+    journal.append(OpStarted(operation="turn-1/main", attempt=1))
+    file.close()
+    assert "journal.jsonl" not in harness("verify", "out")[1]
 
 
 @pytest.fixture

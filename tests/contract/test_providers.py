@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import catalog
+from harness import catalog, meter
 from harness.config import PRESETS, resolve
 from harness.errors import ProviderError
 from harness.ports import Cut, Provider, WireResponse
 from harness.providers._wire.events import event_bytes
 from harness.schema.base import JsonValue
+from harness.schema.limits import COUNT_MAX
 from harness.schema.message import (
     AssistantMessage,
     GenerationSettings,
@@ -26,6 +28,7 @@ from harness.schema.message import (
     Usage,
     UserMessage,
 )
+from harness.schema.price import Price
 from harness.schema.tool import ToolCall, ToolSpec
 
 SAMPLES = Path(__file__).parent.parent / "data" / "wire"
@@ -143,6 +146,21 @@ def test_a_made_reply_decodes_to_what_was_meant(name: str, reply: Reply) -> None
     got = provider.decode_reply(WireResponse(200, {}, provider.encode_reply(reply)))
     assert got.model_dump(include=MEANT) == reply.model_dump(include=MEANT)
     assert provider.decode_reply(WireResponse(200, {}, provider.encode_reply(got))) == got
+
+
+@every_provider
+@pytest.mark.parametrize("digits", [10**16, 10**30, 10**4000], ids=["just beyond", "beyond", "far beyond"])
+def test_a_count_that_is_beyond_what_can_be_counted_is_told_as_that(name: str, digits: int) -> None:
+    provider, made = codec(name), Reply(text="a", finish="stop", usage=Usage(input_tokens=711, output_tokens=922))
+    for body, decode in (
+        (provider.encode_reply(made), provider.decode_reply),
+        (b"".join(provider.encode_stream(made)), provider.decode_stream),
+    ):
+        said = body.replace(b"711", str(digits).encode("ascii")).replace(b"922", str(digits + 1).encode("ascii"))
+        reply = decode(WireResponse(200, {}, said))
+        assert reply.usage == Usage(input_tokens=COUNT_MAX + 1, output_tokens=COUNT_MAX + 1)
+        assert provider.decode_reply(WireResponse(200, {}, provider.encode_reply(reply))).usage == reply.usage
+        assert meter.cost(reply.usage, Price(input=Decimal(1), output=Decimal(1), source="test")) is None
 
 
 @pytest.mark.parametrize(("name", "path"), samples())

@@ -164,7 +164,8 @@ def _with_call(block: Block, call: ToolCall) -> Block:
 def _usage(usage: Usage) -> dict[str, JsonValue]:
     counts: dict[str, JsonValue] = {}
     if usage.input_tokens is not None:
-        counts["input_tokens"] = usage.input_tokens - (usage.cache_read_tokens or 0) - (usage.cache_write_tokens or 0)
+        cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+        counts["input_tokens"] = max(usage.input_tokens - cached, 0)
     if usage.output_tokens is not None:
         counts["output_tokens"] = usage.output_tokens
     if usage.cache_read_tokens is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from harness.errors import ProviderError, UsageError
 from harness.ports import TurnContext, WireResponse
 from harness.providers._http import HttpTransport
 from harness.providers.openai import build as codec
+from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.message import GenerationSettings, ModelRequest, Reply, UserMessage
 from harness.schema.rehearsal import Visit
@@ -54,6 +56,39 @@ def test_the_reply_of_the_provider_is_the_reply(transport: HttpTransport) -> Non
     assert json.loads(request.content)["model"] == "model-a"
     assert json.loads(request.content)["temperature"] == 0.25
     assert actor.identity is IDENTITY
+
+
+KEY = "sk-canary-0123456789abcdef"
+ARGUMENTS = json.dumps({"cmd": f"echo {KEY}", "list": [KEY, {KEY: 1}]})
+
+
+@pytest.mark.parametrize("form", [KEY, b64encode(KEY.encode()).decode(), KEY.encode().hex(), KEY[:9] + "\\n" + KEY[9:]])
+def test_a_key_that_the_provider_repeats_is_in_no_part_of_the_reply(transport: HttpTransport, form: str) -> None:
+    call = {"id": form, "type": "function", "function": {"name": form, "arguments": ARGUMENTS.replace(KEY, form)}}
+    message = {"content": f"It is {form}. \ud800", "reasoning_content": form, "tool_calls": [call], "refusal": None}
+    choice = {"message": message, "finish_reason": "tool_calls"}
+    body = {"model": form, "system_fingerprint": form, "choices": [choice]}
+    actor = build(SPEC, codec(), transport.send, SecretKey(KEY, "OPENAI_API_KEY"))
+    with respx.mock() as mocked:
+        mocked.post(URL + "/chat/completions").mock(
+            return_value=httpx.Response(200, content=json.dumps(body).encode("ascii"))
+        )
+        reply = actor.reply(REQUEST, CONTEXT)
+    kept = json.dumps(reply.model_dump(mode="json")).encode("ascii")
+    SecretGuard([KEY]).check(kept)
+    assert form.encode() not in kept
+    assert (reply.text, reply.finish) == ("It is [mask]. \ud800", "tool_calls")
+    (one,) = reply.calls
+    assert json.loads(one.arguments_raw) == one.arguments == {"cmd": "echo [mask]", "list": ["[mask]", {"[mask]": 1}]}
+
+
+def test_a_reply_without_the_key_is_as_the_provider_sent_it(transport: HttpTransport) -> None:
+    said = 'Authorization: Bearer of-nobody, https://user:pass@example.test {"a":  1}'
+    choice = {"message": {"content": said}, "finish_reason": "stop"}
+    actor = build(SPEC, codec(), transport.send, SecretKey(KEY, "OPENAI_API_KEY"))
+    with respx.mock() as mocked:
+        mocked.post(URL + "/chat/completions").mock(return_value=httpx.Response(200, json={"choices": [choice]}))
+        assert actor.reply(REQUEST, CONTEXT).text == said
 
 
 def test_no_key_means_no_credentials(transport: HttpTransport) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -111,6 +112,113 @@ def test_where_the_texts_are_gone_too_the_run_s_own_account_counts(killed: Drivi
         ("turn-2/main", "unknown", None),
     ]
     assert (log.at_least, killed.provider.asked) == (True, [1, 2])
+
+
+@case(14)
+@pytest.mark.slow
+def test_a_cut_journal_is_refused_wherever_going_on_would_ask_again(stage: Stage, tmp_path: Path) -> None:
+    for number in range(40):
+        driving = Driving(stage, tmp_path / f"episode-{number}")
+        with pytest.MonkeyPatch.context() as patch:
+            kill_when(patch, "op_receipt", operation="turn-3/main", after=False)
+            with pytest.raises(Killed):
+                driving.drive()
+        path = driving.folder / "journal.jsonl"
+        lines = path.read_bytes().splitlines(keepends=True)
+        if number == len(lines):
+            break
+        path.write_bytes(b"".join(lines[: len(lines) - number]))
+        left = path.read_bytes()
+        played = drive(driving)
+        assert driving.provider.asked == [1, 2, 3], number
+        if played.receipt.verdict != "pass":
+            assert played.receipt.outcome.name == "rejected/journal_integrity_mismatch", number
+            assert (played.result.log.at_least, len(played.result.log.attempts)) == (True, 3), number
+            assert path.read_bytes() == left
+    else:
+        raise AssertionError("not every cut was tried")
+
+
+def cut_before(driving: Driving, text: bytes) -> None:
+    path = driving.folder / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: next(at for at, line in enumerate(lines) if text in line)]))
+
+
+@case(14)
+def test_a_journal_that_was_cut_is_refused_by_the_replies_that_are_kept(killed: Driving) -> None:
+    cut_before(killed, b'"op_started","operation":"turn-2/main"')
+    played = drive(killed)
+    assert played.receipt.outcome.name == "rejected/journal_integrity_mismatch"
+    assert played.result.log.problem == (
+        "journal_integrity_mismatch: its journal was cut: a model was asked more often than it tells"
+    )
+    assert [row.usage for row in played.result.log.attempts] == [reply.usage for reply in REPLIES[:2]]
+    assert killed.provider.asked == [1, 2]
+
+
+def test_a_journal_that_was_cut_is_refused_by_what_the_run_has_settled(killed: Driving) -> None:
+    cut_before(killed, b'"op_started","operation":"turn-2/main"')
+    (killed.folder / "spool" / "turn-2.main.1.reply").unlink()
+    log = drive(killed, turn_2=Entry(attempt="b", event="settled", micro_usd=Decimal(17))).result.log
+    assert (log.recovery_class, log.at_least) == ("reconciliation_required", True)
+    assert [(row.operation, row.cost_micro_usd) for row in log.attempts][1:] == [("turn-2/main", Decimal(17))]
+    assert killed.provider.asked == [1, 2]
+
+
+def test_what_was_reserved_for_a_call_that_was_not_made_yet_proves_nothing(killed: Driving) -> None:
+    reserved = Entry(attempt="b", event="reserved", micro_usd=Decimal(99))
+    assert drive(killed, turn_3=reserved).receipt.verdict == "pass"
+    assert killed.provider.asked == [1, 2, 3]
+
+
+class Cancels(Account):
+    """Somebody asks to stop, and that is noticed elsewhere, just when the first attempt is admitted."""
+
+    def __init__(self, flag: threading.Event) -> None:
+        super().__init__({})
+        self.flag, self.settled = flag, list[tuple[str, bool]]()
+
+    def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+        admitted = super().reserve(attempt, request, seconds=seconds, stopped=stopped)
+        self.flag.set()
+        return admitted and stopped()
+
+    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
+        super().settle(attempt, usage, sent=sent)
+        self.settled.append((attempt, sent))
+
+
+def test_a_call_that_the_journal_does_not_know_of_is_not_made(stage: Stage, tmp_path: Path) -> None:
+    driving, flag = Driving(stage, tmp_path / "episode"), threading.Event()
+    quota, place = Cancels(flag), DurablePlace(driving.folder, "first", sync=False)
+    played = stage.play(actor=driving.provider.actor(), durable=place, quota=quota, cancelled=flag.is_set)
+    assert played.receipt.outcome.status == "cancelled"
+    assert (quota.settled, driving.provider.asked) == ([("turn-1/main:attempt:1", False)], [])
+    settled = Entry(attempt="a", event="settled", micro_usd=Decimal(0))
+    assert (drive(driving, turn_1=settled).receipt.verdict, driving.provider.asked) == ("pass", [1, 2, 3])
+
+
+@pytest.mark.parametrize("left", ["place.json", "spool", "journal.jsonl"])
+def test_what_was_paid_is_told_whatever_keeps_the_episode_from_being_gone_on_with(killed: Driving, left: str) -> None:
+    """The journal tells of the second call, and the run's account what the reply that is gone cost."""
+    path = killed.folder / left
+    if left == "spool":
+        for reply in path.iterdir():
+            reply.unlink()
+    elif left == "place.json":
+        path.write_bytes(b"[")
+        (killed.folder / "spool" / "turn-2.main.1.reply").unlink()
+    else:
+        path.unlink()
+        path.mkdir()
+    settled = [Entry(attempt=name, event="settled", micro_usd=Decimal(cost)) for name, cost in (("a", 17), ("b", 18))]
+    played = drive(killed, turn_1=settled[0], turn_2=settled[1])
+    log = played.result.log
+    assert (played.receipt.verdict, log.recovery_class) == ("not_judged", "reconciliation_required")
+    assert [row.operation for row in log.attempts] == ["turn-1/main", "turn-2/main"]
+    assert all(row.cost_micro_usd for row in log.attempts)
+    assert (log.at_least, killed.provider.asked) == (left != "place.json", [1, 2])
 
 
 def test_a_journal_that_was_put_right_is_gone_on_with(killed: Driving) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,23 @@ def test_a_fault_hits_once_whoever_goes_on_with_the_episode(
         played = driving.drive(change=change)
         assert (played.receipt, played.ending) == (whole.receipt, SATISFIED)
         assert driving.provider.asked == [1, 2, 3]
+
+
+def test_an_episode_that_a_fault_cancelled_is_played_on_by_who_goes_on_with_it(stage: Stage, tmp_path: Path) -> None:
+    change, driving, go = with_fault("cancel", 2), Driving(stage, tmp_path / "episode"), threading.Event()
+
+    def reply(_: ModelRequest, context: TurnContext) -> Reply:
+        driving.provider.asked.append(context.turn)
+        if context.turn == 2:
+            go.wait()
+            raise ProviderError("connection_lost", "it was given up")
+        return REPLIES[context.turn - 1]
+
+    first = driving.drive(actor=ReplyActor([reply] * 2), change=change)
+    go.set()
+    assert first.receipt.outcome.name == "cancelled/cancellation_requested"
+    assert driving.drive(change=change).ending == SATISFIED
+    assert driving.provider.asked == [1, 2, 2, 3]
 
 
 @pytest.mark.parametrize(("strict", "verdict"), [("observe", "pass"), ("fail", "not_judged")])

@@ -127,6 +127,8 @@ def test_a_call_with_a_key_is_made_again_and_has_one_effect(world: World, deaths
     assert (played.ending, world.comments, world.asked) == (PASSED, 1, [1, 2])
     assert "repeated_idempotent" in played.result.log.recovery
     assert "duplicate_risk" not in played.result.log.recovery
+    again = world.driving.drive(actor=world.actor(), change=CHANGE, options=REPEAT)
+    assert set(again.result.log.recovery) == set(played.result.log.recovery)
     (key,) = set(world.keys)
     assert len(world.keys) == deaths + 1
     assert key is not None

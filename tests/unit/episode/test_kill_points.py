@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,18 +10,19 @@ from pathlib import Path
 import pytest
 from driving import REPLIES, Driving, Killed, Provider, kill_when, writes
 from numbered import case
-from toy import ReplyActor, Stage, answer, called, said
+from toy import ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode import decide
 from harness.episode.ask import GRACE_S
 from harness.episode.durable import DurablePlace
 from harness.errors import MachineError, StorageError
-from harness.journal import JournalFile
-from harness.ports import TurnContext
-from harness.schema.base import JsonValue
+from harness.journal import JournalFile, Lease
+from harness.ports import Clock, TurnContext
+from harness.schema.base import Digest, JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
 from harness.schema.record import CallResulted, Closed, InputDelivered, OpReceipt, OpStarted, OpUnknown, Record
+from harness.schema.recording import Drift, PlaneAnswer
 from harness.schema.run import EpisodeOptions
 from harness.workspace import Workspace
 
@@ -175,6 +177,70 @@ def test_half_a_reply_on_disk_is_not_adopted(damage: Callable[[bytes], bytes], d
     played = driving.drive(options=EpisodeOptions(cut_off_calls="stop"))
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == (WAITS, "model_call")
     assert driving.provider.asked == [1]
+
+
+def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:
+    odd = called("toy ask plane", id_="1").model_copy(
+        update={"arguments_raw": '{"cmd": "toy ask plane", "x": "\ud800"}'}
+    )
+    driving.provider.replies = (said("Half: \ud83d", odd), *REPLIES[1:])
+    kill("op_receipt", "turn-1/main", after=False)
+    first = driving.drive()
+    assert (driving.provider.asked, first.result.log.attempts[0].usage) == ([1, 2, 3], REPLIES[0].usage)
+
+
+def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Kill) -> None:
+    """What is sent back, run and recorded after a kill is byte by byte what it would have been."""
+    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b": 3}}]}
+    said_so = tuple(reply.model_copy(update={"opaque": opaque}) for reply in REPLIES)
+    driving.provider.replies = said_so
+    asked: list[ModelRequest] = []
+
+    def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return (
+            answer(workspace, args) if args == ("greet",) else completed('{"target": "notes/a.json", "b": 1, "a": 2}')
+        )
+
+    def reply(request: ModelRequest, context: TurnContext) -> Reply:
+        asked.append(request)
+        return said_so[context.turn - 1]
+
+    kill("turn_committed", says=odd)
+    seen = Looking()
+    place = DurablePlace(driving.folder, "again", sync=False)
+    driving.stage.play(actor=ReplyActor([reply] * 2), says=odd, durable=place, witness=seen)
+    assert json.dumps(seen.answers[0]) == '{"target": "notes/a.json", "b": 1, "a": 2}'
+    sent = next(message for message in asked[0].messages if message.role == "assistant")
+    assert json.dumps(sent.opaque) == json.dumps(opaque)
+
+
+class Looking:
+    """A witness of what the control plane answered."""
+
+    def __init__(self) -> None:
+        self.answers: list[JsonValue] = []
+
+    def opened(self, prompt: Digest, tools: Digest) -> tuple[Drift, ...]:
+        del prompt, tools
+        return ()
+
+    def answered(self, answer: PlaneAnswer) -> tuple[Drift, ...]:
+        self.answers.append(answer.answer)
+        return ()
+
+    def closed(self) -> tuple[Drift, ...]:
+        return ()
+
+
+def test_an_answer_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:
+    def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+        return (
+            answer(workspace, args) if args == ("greet",) else completed(r'{"target": "notes/a.json", "x": "\ud83d"}')
+        )
+
+    kill("turn_committed", says=odd)
+    assert driving.drive(says=odd).ending == SATISFIED
+    assert driving.provider.asked == [1, 2, 3]
 
 
 @case(162)
@@ -453,6 +519,21 @@ def test_what_must_be_new_leaves_a_journal_that_is_there(driving: Driving, kill:
     assert driving.drive(expects="new").receipt.outcome.name == "rejected/key_conflict"
     assert (driving.folder / "journal.jsonl").read_bytes() == before
     assert driving.drive(expects="begun").ending == SATISFIED
+
+
+def test_what_must_be_new_is_looked_for_once_nobody_else_can_make_it(
+    driving: Driving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AfterAnother(Lease):
+        def __init__(self, folder: Path, clock: Clock, token: str) -> None:
+            if token != "another":
+                other = DurablePlace(folder, "another", sync=False)
+                assert driving.stage.play(actor=driving.provider.actor(), durable=other).ending == SATISFIED
+            super().__init__(folder, clock, token)
+
+    monkeypatch.setattr("harness.episode.durable.Lease", AfterAnother)
+    assert driving.drive(expects="new").receipt.outcome.name == "rejected/key_conflict"
+    assert driving.provider.asked == [1, 2, 3]
 
 
 def test_what_was_cut_off_is_told_as_abandoned_before_the_end(driving: Driving) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,17 @@ def test_an_undisturbed_episode_leaves_its_receipt_and_no_text(driving: Driving)
     assert driving.folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_nobody_else_may_look_at_it_or_beside_it_whatever_the_umask(stage: Stage, tmp_path: Path) -> None:
+    driving = Driving(stage, tmp_path / "run" / "episodes" / "one")
+    before = os.umask(0)
+    try:
+        driving.drive()
+    finally:
+        os.umask(before)
+    made = [tmp_path / "run", *(tmp_path / "run").rglob("*")]
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
+
+
 @case(4, 5)
 def test_a_closed_episode_is_read_and_nothing_is_asked(driving: Driving) -> None:
     first = driving.drive()
@@ -113,6 +125,7 @@ def test_killed_at_any_write_it_ends_with_the_same_receipt(
         place = (number, writes_of[number - 1])
         assert resumed.receipt == receipt, place
         flags = resumed.result.log.recovery
+        assert set(driving.drive().result.log.recovery) == set(flags), place
         assert len(driving.provider.asked) - len(FOUR_TURNS) <= ("duplicate_risk" in flags), place
         if "duplicate_risk" not in flags:
             assert told(driving) == told(undisturbed), place

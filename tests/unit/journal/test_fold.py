@@ -243,6 +243,15 @@ def test_a_sum_beyond_what_can_be_counted_is_no_sum() -> None:
     assert after(*rows, usage("3", input_tokens=0, output_tokens=0)).total_tokens == Metric(cause="overflow")
 
 
+@pytest.mark.parametrize("way", ["input_tokens", "output_tokens", "cache_read_tokens"])
+def test_a_count_beyond_what_can_be_counted_is_in_no_sum_and_in_no_difference(way: str) -> None:
+    counts = {"input_tokens": COUNT_MAX, "output_tokens": 0, "cache_read_tokens": 0, way: 10**30}
+    state = after(usage("1", **counts))
+    overflow, known = Metric(cause="overflow"), Metric(value=COUNT_MAX)
+    assert state.total_tokens == (known if way == "cache_read_tokens" else overflow)
+    assert state.uncached_input_tokens == (known if way == "output_tokens" else overflow)
+
+
 def test_more_from_a_cache_than_was_asked_is_no_uncached_count() -> None:
     state = after(usage("1", input_tokens=10, output_tokens=1, cache_read_tokens=12))
     assert state.uncached_input_tokens == Metric(cause="usage_missing")

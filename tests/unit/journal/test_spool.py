@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.journal.spool import DiskSpool, MemorySpool, Spool
+from harness.journal.spool import DiskSpool, MemorySpool, Spool, kept_attempts
 from harness.schema.base import digest_bytes
 
 MakeSpool = Callable[[Path], Spool]
@@ -53,6 +53,16 @@ def test_half_a_reply_is_none(data: bytes, cut: int, tmp_path_factory: pytest.Te
     whole = path.read_bytes()
     path.write_bytes(whole[: cut % (len(whole) + 1)])
     assert spool.reply("turn-1/main", 1) == (data if path.read_bytes() == whole else None)
+
+
+def test_the_attempts_that_an_answer_is_kept_of_are_told_by_the_names_of_their_files(tmp_path: Path) -> None:
+    assert kept_attempts(tmp_path / "spool") == frozenset()
+    spool = DiskSpool(tmp_path / "spool", sync=False)
+    spool.put(b"a text")
+    for operation, attempt in (("turn-1/main", 1), ("turn-12/main", 3)):
+        spool.put_reply(operation, attempt, b"paid")
+    (tmp_path / "spool" / ".turn-2.main.1.reply.part").touch()
+    assert kept_attempts(tmp_path / "spool") == {("turn-1/main", 1), ("turn-12/main", 3)}
 
 
 def test_what_was_changed_on_disk_is_not_what_was_put(tmp_path: Path) -> None:

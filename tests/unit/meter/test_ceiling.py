@@ -142,6 +142,21 @@ def test_what_nobody_knows_counts_as_the_most_it_could_be() -> None:
     assert not take(shared, "b", 5)
 
 
+@pytest.mark.parametrize("by_another", [False, True], ids=["one process", "two"])
+def test_an_attempt_that_is_made_after_it_was_settled_is_paid_for_as_well(by_another: bool) -> None:
+    book = Book()
+    shared = ceiling(20, book)
+    assert take(shared, "a", 5)
+    shared.settle("a", Decimal(1))
+    if by_another:
+        shared = ceiling(20, book, before=tuple(book.entries))
+    assert take(shared, "a", 5)
+    shared.settle("a", Decimal(3))
+    shared.settle("a", Decimal(3))
+    assert shared.committed == 4
+    assert ceiling(20, before=tuple(book.entries)).committed == 4
+
+
 def test_an_attempt_is_settled_once() -> None:
     book = Book()
     shared = ceiling(10, book)

@@ -100,6 +100,76 @@ def test_what_runs_ends_when_it_is_told_to(tmp_path: Path) -> None:
             running.result(PATIENCE_S)
 
 
+def children(pool: Processes) -> list[int]:
+    return [process.pid for process in pool._pool._processes.values() if process.pid is not None]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_what_a_terminal_sends_to_a_process_that_just_begins_ends_nothing(tmp_path: Path, number: int) -> None:
+    with pool_of(passes, tmp_path) as pool:
+        running = pool.submit(0, JOBS[0], 0.0)
+        for child in children(pool):
+            os.kill(child, number)
+        result = running.result(PATIENCE_S)
+        for child in children(pool):
+            os.kill(child, number)  # and neither does it later
+        again = pool.submit(1, JOBS[1], 0.0).result(PATIENCE_S)
+    assert (result is not None, again is not None) == (True, True)
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["beginning", "playing"])
+def test_processes_that_are_ended_with_their_run_are_no_failure(tmp_path: Path, at_once: bool) -> None:
+    with pool_of(waits, tmp_path) as pool:
+        running = pool.submit(0, JOBS[0], 0.0)
+        if not at_once:
+            appears(tmp_path, "began-*")
+        for child in children(pool):
+            os.kill(child, signal.SIGTERM if at_once else signal.SIGKILL)
+        pool.cancel()
+        assert running.result(PATIENCE_S) is None
+        assert pool.submit(1, JOBS[1], 0.0).result(PATIENCE_S) is None
+
+
+def test_what_a_terminal_sends_to_the_whole_group_is_answered_by_the_one_that_began_it(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    places = [str(Path(__file__).parent), *sys.path]
+    script.write_text(GROUP.format(path=places, folder=str(tmp_path)), encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        start_new_session=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "4\n", "")
+
+
+def test_whoever_begins_processes_hears_what_was_sent_meanwhile(tmp_path: Path) -> None:
+    with pool_of(passes, tmp_path) as pool:
+        pool.submit(0, JOBS[0], 0.0)
+        assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+GROUP = """
+import os, signal, sys
+sys.path[:0] = {path!r}
+if __name__ == "__main__":
+    from pathlib import Path
+    from test_processes import JOBS, build, passes, players
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    pool = build(JOBS, 2, players(passes, Path({folder!r})))
+    running = [pool.submit(place, job, 0.0) for place, job in enumerate(JOBS)]
+    for number in (signal.SIGINT, signal.SIGHUP):
+        os.killpg(0, number)
+    results = [one.result(50.0) for one in running]
+    for number in (signal.SIGINT, signal.SIGHUP):
+        os.killpg(0, number)
+    pool.close()
+    print(sum(result is not None for result in results))
+"""
+
 PROGRAM = """
 import sys
 sys.path[:0] = {path!r}

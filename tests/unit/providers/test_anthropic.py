@@ -15,6 +15,7 @@ from harness.errors import ProviderError, UsageError
 from harness.ports import WireResponse
 from harness.providers.anthropic import build
 from harness.schema.base import JsonValue
+from harness.schema.limits import COUNT_MAX
 from harness.schema.message import (
     AssistantMessage,
     GenerationSettings,
@@ -344,7 +345,10 @@ BODIES = st.fixed_dictionaries(
         "id": st.just("msg_1"),
         "stop_reason": st.sampled_from(["end_turn", "tool_use", "max_tokens", "pause_turn", "odd", None]),
         "usage": st.dictionaries(
-            st.sampled_from(["input_tokens", "output_tokens", "cache_read_input_tokens"]), st.integers(0, 9) | st.none()
+            st.sampled_from(
+                ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
+            ),
+            st.integers(0, 9) | st.sampled_from([COUNT_MAX, 10**30]) | st.none(),
         ),
         "model": st.just("m"),
         "stop_details": st.just({"type": "refusal", "explanation": "no"}),

@@ -14,6 +14,7 @@ from harness.errors import ProviderError, UsageError
 from harness.ports import WireResponse
 from harness.providers.gemini import build
 from harness.schema.base import JsonValue
+from harness.schema.limits import COUNT_MAX
 from harness.schema.message import (
     GenerationSettings,
     Message,
@@ -395,7 +396,7 @@ BODIES = st.fixed_dictionaries(
                 ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount"]
             )
             | st.sampled_from(["totalTokenCount", "cachedContentTokenCount"]),
-            st.integers(0, 9) | st.none(),
+            st.integers(0, 9) | st.sampled_from([COUNT_MAX, 10**30]) | st.none(),
         ),
     },
 )

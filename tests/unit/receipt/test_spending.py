@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from cramped import small_files
 
 from harness.errors import StoreError
 from harness.receipt import SpendingFile, carry_spending
@@ -37,6 +38,22 @@ def test_a_torn_line_is_cut_off_at_the_next_entry(tmp_path: Path) -> None:
     assert again.before == (FIRST,)
     again.keep(SECOND)
     again.close()
+    assert SpendingFile(tmp_path).before == (FIRST, SECOND)
+
+
+@pytest.mark.parametrize("room", range(1, len(FIRST.model_dump_json()) + 1, 7))
+def test_of_an_entry_that_a_full_disk_took_a_part_of_nothing_is_there_and_it_is_kept_later(
+    tmp_path: Path, room: int
+) -> None:
+    file = SpendingFile(tmp_path)
+    file.keep(FIRST)
+    size = (tmp_path / "spending.jsonl").stat().st_size
+    with small_files(size + room), pytest.raises(StoreError, match="cannot be written"):
+        file.keep(SECOND)
+    assert SpendingFile(tmp_path).before == (FIRST,)
+    assert (tmp_path / "spending.jsonl").stat().st_size == size
+    file.keep(SECOND)
+    file.close()
     assert SpendingFile(tmp_path).before == (FIRST, SECOND)
 
 

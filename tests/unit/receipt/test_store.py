@@ -281,15 +281,16 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(tmp_path: Path, manifest: 
         store(tmp_path / "run", manifest)
 
 
-def test_a_run_that_is_just_claiming_the_folder_wins(
-    tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+def test_of_a_full_disk_only_what_is_finished_is_told_as_finished(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult
 ) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run/episodes.part.jsonl").touch()
-    # what the second run saw before the first one's file was there
-    monkeypatch.setattr(os, "scandir", lambda _: iter(()))
-    with pytest.raises(StoreError, match="another run is writing here"):
-        store(tmp_path / "run", manifest)
+    with store(tmp_path, manifest) as run:
+        run.add(0, make_result(0))
+        waits = make_result(1)
+        run.add(1, waits.model_copy(update={"log": waits.log.model_copy(update={"resumable": True})}))
+        size = (tmp_path / "episodes.part.jsonl").stat().st_size
+        with full_disk(size + 100), pytest.raises(StoreError, match=r"1 episode finished before is kept"):
+            run.add(1, waits)
 
 
 @pytest.mark.parametrize("below", ["file", "file/deeper"])
@@ -311,13 +312,13 @@ def test_nothing_is_writable_by_others_even_without_a_umask(
 ) -> None:
     before = os.umask(0)
     try:
-        with store(tmp_path / "run", manifest) as run:
+        with store(tmp_path / "reports" / "run", manifest) as run:
             run.add(0, make_result(0))
             run.finish(END)
             run.write_report("junit.xml", "<testsuites/>")
     finally:
         os.umask(before)
-    for path in ((tmp_path / "run"), *(tmp_path / "run").iterdir()):
+    for path in (tmp_path / "reports").rglob("*"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o022
 
 

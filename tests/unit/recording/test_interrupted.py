@@ -67,7 +67,7 @@ def test_a_half_that_became_whole_meanwhile_is_none(tmp_path: Path, monkeypatch:
 
 def test_what_cannot_be_read_or_removed_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "link.partial").symlink_to("link.partial")
-    with pytest.raises(StoreError, match=r"link\.partial: cannot be used: Too many levels"):
+    with pytest.raises(StoreError, match=r"link\.partial: cannot be (used|read): Too many levels"):
         halves_below(tmp_path)
     (tmp_path / "link.partial").unlink()
     interrupted(tmp_path / "a.jsonl", 1).close()

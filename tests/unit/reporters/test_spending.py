@@ -33,10 +33,28 @@ def test_a_cost_that_is_known_is_told_to_the_millionth(view: RunView) -> None:
     assert cost_line(paid(view, Decimal(0), not_sent=1)) == "cost: $0.000000 (1 model call)"
 
 
+def test_a_cost_of_very_many_digits_is_told_with_all_of_them(view: RunView) -> None:
+    assert cost_line(paid(view, Decimal(10) ** 40)) == f"cost: ${10**34}.000000 (1 model call)"
+
+
 def test_a_cost_that_is_known_in_part_is_a_lower_bound(view: RunView) -> None:
     told = paid(view, Decimal("2219.2"), Decimal("2219.2"), None, None)
     assert cost_line(told) == "cost: >= $0.004438 (2 of 4 model calls of unknown cost)"
     assert "cost: >= $0.004438 (2 of 4 model calls of unknown cost)" in summary(told, width=100, color=False)
+
+
+def test_of_a_damaged_journal_the_calls_are_a_lower_bound_as_well(view: RunView) -> None:
+    def damaged(*costs: Decimal | None) -> str | None:
+        told = paid(view, *costs)
+        live = next(receipt.key for receipt in view.receipts if receipt.actor.kind == "live")
+        log = [entry.model_copy(update={"at_least": entry.key == live}) for entry in told.log]
+        return cost_line(told.model_copy(update={"log": tuple(log)}))
+
+    assert damaged(Decimal(782)) == "cost: >= $0.000782 (>= 1 model call: 1 journal damaged)"
+    assert damaged(Decimal(782), None) == (
+        "cost: >= $0.000782 (1 of >= 2 model calls of unknown cost: 1 journal damaged)"
+    )
+    assert damaged(None) == "cost: unknown (>= 1 model call: 1 journal damaged)"
 
 
 def test_a_cost_that_nobody_knows_is_told_as_that(view: RunView) -> None:

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from cramped import small_files
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
 from harness.workspace import reservation as module
@@ -158,6 +159,13 @@ def test_a_full_disk_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(tempfile, "mkstemp", full)
     with pytest.raises(EnvironmentProblem, match="No space left"), reserve(roots=ROOTS, base=tmp_path):
         pytest.fail("a workspace was made")
+
+
+def test_a_disk_that_takes_a_part_of_the_owner_file_is_one_clear_line_and_nothing_is_left(tmp_path: Path) -> None:
+    with small_files(5), pytest.raises(EnvironmentProblem, match="too large; set TMPDIR"):  # noqa: SIM117
+        with reserve(roots=ROOTS, base=tmp_path):
+            pytest.fail("a workspace was made")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_after_the_owner_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
