@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from judged import PLANE, Played, live, several, view_of
+from judged import MODEL, PLANE, Played, live, several, view_of
 
 from harness.errors import UsageError
 from harness.qualification import refuse_different, refuse_mixed
@@ -33,6 +33,10 @@ def script(name: str, digest: str) -> ActorIdentity:
         (
             [*ONE, *several("pack/a", 1, 1, actor=live("openai/model", address="http://other"))],
             "two actors named openai/model.*different: address",
+        ),
+        (
+            [*ONE, *several("pack/a", 1, 1, actor=MODEL.model_copy(update={"model": "another"}))],
+            "two actors named openai/model.*different: model",
         ),
     ],
 )
