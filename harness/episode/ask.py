@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 from harness.episode.admission import call_s, start
@@ -110,7 +111,7 @@ def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) 
             return Outcome(status="failed", reason="operator_abort")
         case "record_failure":
             world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=DECIDED))
-            world.attempts.append(world.attempts.pop().model_copy(update={"error": DECIDED}))
+            world.attempts.append(replace(world.attempts.pop(), error=DECIDED))
             return Outcome(status="failed", reason="model_error", detail="transport")
         case "replay_success":
             adopt(world, turn, attempt, _kept(world, turn, attempt))
@@ -144,7 +145,7 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
     def late(usage: Usage) -> None:
         parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
 
-    call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
+    call = ModelCall(settled, detached=parts.detached, scope=world.key, late=late)
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from harness import meter
 from harness.episode.hands import TurnInHand
@@ -40,36 +41,32 @@ def enter(
     if any(known.row == name for known in world.state.usage):
         raise AccountingError(f"attempt {name} is entered twice")
     record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
-    told = {} if reply is None else _told_by(turn, reply)
-    world.attempts.append(row.model_copy(update={**told, **_price(world, usage, known=row.status != "not_sent")}))
+    world.attempts.append(priced(world, row, usage) if reply is None else answered(world, turn, row, reply))
     if world.parts.quota is not None:
         world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
 
 
 def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
     """The row with this usage and what it cost."""
-    return row.model_copy(update=_price(world, usage, known=row.status != "not_sent"))
+    return replace(
+        row,
+        usage=usage,
+        cost_micro_usd=None if row.status == "not_sent" else meter.cost(usage, world.parts.job.actor.price),
+        inconsistent=meter.is_inconsistent(usage),
+    )
 
 
-def _price(world: World, usage: Usage | None, *, known: bool) -> dict[str, object]:
-    return {
-        "usage": usage,
-        "cost_micro_usd": meter.cost(usage, world.parts.job.actor.price) if known else None,
-        "inconsistent": meter.is_inconsistent(usage),
-    }
-
-
-def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
-    """The row with what answered."""
-    return row.model_copy(update=_told_by(turn, reply))
-
-
-def _told_by(turn: TurnInHand, reply: Reply) -> dict[str, object]:
-    return {
-        "status": "completed",
-        "model": _resolved(turn.request.model if turn.request else "", reply.model),
-        "fingerprint": None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-    }
+def answered(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
+    """The row with what answered, its usage and what that cost."""
+    return replace(
+        row,
+        status="completed",
+        usage=reply.usage,
+        model=_resolved(turn.request.model if turn.request else "", reply.model),
+        fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+        cost_micro_usd=meter.cost(reply.usage, world.parts.job.actor.price),
+        inconsistent=meter.is_inconsistent(reply.usage),
+    )
 
 
 def told_again(row: UsageRow, price: Price | None) -> AttemptRow:

@@ -17,6 +17,7 @@ from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.refusing import Played, could_not_write, lost_records, refused, unwritten
 from harness.episode.settling import account_late, bill
@@ -34,7 +35,6 @@ from harness.errors import (
     StorageError,
 )
 from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
-from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -92,7 +92,7 @@ def run(
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
             at_least=played.at_least,
             active_s=_active_s(world) if world else None,
-            unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
+            unavailable=meter.unknown(world.limits, used(world)) if world else (),
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -226,9 +226,10 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
     """Observe the world a last time; the outcome changes only where that cannot be done."""
     try:
         world.observe_changes("unknown")
-        if isinstance(world.plane, OperationPlane):
+        plane = with_operations(world.plane)
+        if plane is not None:
             with in_our_words():
-                world.plane_state = world.plane.snapshot()
+                world.plane_state = plane.snapshot()
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()
@@ -249,7 +250,7 @@ def _turns(world: World) -> Outcome:
 
 
 def _active_s(world: World) -> float | None:
-    return None if world.scenario.limits.active_s is None else world.state.active_ms / 1000
+    return None if world.limits.active_s is None else world.state.active_ms / 1000
 
 
 def _trace(world: World) -> EpisodeTrace:

@@ -52,7 +52,7 @@ def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
     world.attempts.pop()
     told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=0.0)
-    world.attempts.append(priced(world, answered(turn, told, reply), reply.usage))
+    world.attempts.append(answered(world, turn, told, reply))
     world.flag("late_usage")
     turn.reply = reply
 

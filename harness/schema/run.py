@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen, Numerous
+from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -89,7 +89,8 @@ class EpisodeJob(Numerous):
         )
 
 
-class AttemptRow(Frozen):
+@plain
+class AttemptRow(Plain):
     """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time.
 
     ``cost_micro_usd`` is what its tokens cost, in millionths of a US dollar; None is unknown. ``inconsistent``: its

@@ -9,6 +9,7 @@ from decimal import Decimal
 from harness import meter
 from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
+from harness.schema.base import fields_of
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
 from harness.schema.spending import Entry, entry_name
@@ -52,5 +53,5 @@ def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:
     settings = actor.identity.settings
     if actor.price is None or settings is None or settings.max_output_tokens is None:
         return None
-    size = len(json.dumps(request.model_dump()))
+    size = len(json.dumps(request, default=fields_of))
     return meter.most(actor.price, input_tokens=size, output_tokens=settings.max_output_tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -41,7 +42,7 @@ def test_what_is_known_of_the_cost_is_summed_and_what_nobody_knows_is_told_and_n
     assert standing.spent == "1,234 tokens and 2 calls of unknown cost"
     standing.tried(paid(result("not_judged"), None))
     known = paid(result("pass"), Usage(input_tokens=5))
-    row = known.log.attempts[0].model_copy(update={"cost_micro_usd": Decimal(12_345)})
+    row = replace(known.log.attempts[0], cost_micro_usd=Decimal(12_345))
     standing.over(EpisodeResult(receipt=known.receipt, log=known.log.model_copy(update={"attempts": (row,)})))
     assert standing.spent == "$0.0123 and 3 calls of unknown cost"
 
@@ -50,7 +51,7 @@ def test_a_recording_costs_nothing_and_a_call_that_never_left_neither(result: Re
     standing = Standing()
     standing.over(paid(result("pass"), Usage(input_tokens=5), live=False))
     unsent = paid(result("not_judged"), None)
-    row = unsent.log.attempts[0].model_copy(update={"status": "not_sent"})
+    row = replace(unsent.log.attempts[0], status="not_sent")
     standing.over(EpisodeResult(receipt=unsent.receipt, log=unsent.log.model_copy(update={"attempts": (row,)})))
     assert standing.spent == ""
 

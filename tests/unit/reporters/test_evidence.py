@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -47,7 +48,7 @@ def test_a_refused_call_tells_what_was_true_before_it(view: RunView) -> None:
 
 def test_calls_that_were_turned_away_are_told_where_the_episode_did_not_pass(view: RunView) -> None:
     failed = view.receipts[4]
-    steps = (failed.steps[0].model_copy(update={"result": "unknown_tool", "kind": None}), *failed.steps[1:])
+    steps = (replace(failed.steps[0], result="unknown_tool", kind=None), *failed.steps[1:])
     turned = failed.model_copy(update={"steps": steps})
     assert evidence(told(row(turned))[-1]) == ("step 1, no kind: did not run, there is no such tool",)
     assert len(told(row(turned))) == len(told(row(failed))) + 1
