@@ -46,7 +46,8 @@ def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> bool:
     _unlock(name, top)
     inner = os.open(name, _DIRECTORY, dir_fd=top)
     try:
-        lifted = [child for child in os.listdir(inner) if not _unlink(inner, child)]  # noqa: PTH208  (an open directory)
+        children = os.listdir(inner)  # noqa: PTH208  (an open directory)
+        lifted = [child for child in children if not _unlink(inner, child)]
         for child in lifted:
             _lift(inner, child, top, fresh)
     finally:
