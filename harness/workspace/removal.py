@@ -38,8 +38,8 @@ def remove_tree(path: Path) -> None:
 def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> bool:
     """Remove ``name`` from the directory ``top``; the directories in it are lifted into ``top`` to wait their turn.
 
-    So two open directories and no recursion are enough for any depth, and no path ever grows longer. Returns whether any
-    was lifted.
+    So two open directories and no recursion are enough for any depth, and no path ever grows longer. Returns whether
+    any was lifted.
     """
     if _unlink(top, name) or _is_removed_empty(top, name):
         return False
