@@ -33,7 +33,8 @@ __all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlac
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
-STATES, PLACE = "states", "place.json"
+STATES = "states"
+PLACE = "place.json"
 #: What tells of the place, or of a digest, is no larger, in bytes.
 _MOST_BYTES = 65_536
 #: How the file is called that tells the digest of a state's bytes.
