@@ -58,7 +58,7 @@ def is_last(event: Event) -> bool:
     if event.data.strip() == b"[DONE]":
         return True
     value = object_of(event)
-    return value is None or value["type"] in {"message_stop", "error"} or bool(value.get("error"))
+    return value is None or value["type"] == "message_stop" or failure_inside(value, 200) is not None
 
 
 def fold(events: list[Event], status: int) -> Folded:
@@ -83,8 +83,8 @@ def _take(folded: Folded, state: _State, event: Event, status: int) -> ProviderE
     if sent is None:
         return bad("a damaged event", status)
     failure = failure_inside(sent, status)
-    if failure is not None or sent["type"] == "error":
-        return failure or ProviderError("server_error", "the provider reported an error", retryable=True)
+    if failure is not None:
+        return failure
     known = _KNOWN.get(str(sent["type"]))
     return None if known is None else known(folded, state, sent, status)
 

@@ -9,10 +9,18 @@ from harness.ports import WireResponse
 from harness.providers._gemini.parts import Part, as_parts, is_bare_text
 from harness.providers._gemini.reply import read_answer
 from harness.providers._wire.answer import as_object, bad, count, word
-from harness.providers._wire.events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
+from harness.providers._wire.events import (
+    Event,
+    EventReader,
+    event_as_it_was,
+    event_bytes,
+    events_of,
+    value_of,
+    whole_text,
+)
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import bare_failure, broken_off, last_block, no_stream, with_partial
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
 
@@ -94,7 +102,7 @@ class Fold:
 
     def _read(self, event: Event) -> dict[str, JsonValue]:
         try:
-            sent = read_json(event.data)
+            sent = value_of(event)
         except NotJsonError:
             raise bad("a damaged event", self._status) from None
         failure = failure_inside(sent, self._status)

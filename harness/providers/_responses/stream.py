@@ -29,9 +29,7 @@ DONE: Final = b"[DONE]"
 #: The field of a ``done`` event, and of a part, that holds the text.
 _FIELDS: Final = {"refusal": "refusal", "": "arguments"}
 _INDEX: Final = {"content": "content_index", "summary": "summary_index"}
-_ENDS: Final = frozenset(
-    {"response.completed", "response.incomplete", "response.failed", "response.cancelled", "error"}
-)
+_ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def is_last(event: Event) -> bool:
     if event.data.strip() == DONE:
         return True
     sent = object_of(event)
-    return sent is None or sent["type"] in _ENDS or bool(sent.get("error"))
+    return sent is None or sent["type"] in _ENDS or failure_inside(sent, 200) is not None
 
 
 def fold(events: list[Event], status: int) -> Folded:
@@ -118,10 +116,9 @@ def fold(events: list[Event], status: int) -> Folded:
 def take(folded: Folded, sent: Sent, status: int) -> ProviderError | None:
     """One event more; gives the failure that it tells."""
     kind = str(sent["type"])
-    if kind == "error" or sent.get("error"):
-        told: JsonValue = sent if sent.get("error") else {"error": {key: sent.get(key) for key in ("code", "message")}}
-        text = "the provider reported an error inside its stream"
-        return failure_inside(told, status) or ProviderError("server_error", text, retryable=True, http_status=status)
+    failure = failure_inside(sent, status)
+    if failure is not None:
+        return failure
     found = piece_of(folded, sent)
     if found is not None:
         slot, piece = found

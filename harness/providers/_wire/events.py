@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from harness.providers._wire.strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "whole_text"]
+__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "value_of", "whole_text"]
 
+_ERROR = "error"
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -88,10 +89,23 @@ def events_of(body: bytes, *, is_whole: bool = True) -> list[Event]:
     return [*found, *reader.close()] if is_whole else found
 
 
+def value_of(event: Event) -> JsonValue:
+    """What an event holds; one that is named an error is one, in an object, whatever it holds. Raises NotJsonError."""
+    if event.name != _ERROR:
+        return read_json(event.data)
+    try:
+        value = read_json(event.data)
+    except NotJsonError:
+        value = event.data.decode("utf-8", "replace")
+    if isinstance(value, dict) and (value.get("error") or value.get("type") == _ERROR):
+        return {**value, "type": _ERROR}
+    return {"type": _ERROR, "error": value}
+
+
 def object_of(event: Event) -> dict[str, JsonValue] | None:
     """What an event holds, its ``type`` always set where one is told; None for anything but a JSON object."""
     try:
-        value = read_json(event.data)
+        value = value_of(event)
     except NotJsonError:
         return None
     if not isinstance(value, dict):
