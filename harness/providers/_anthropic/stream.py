@@ -46,11 +46,12 @@ class Folded:
 
 @dataclass(slots=True)
 class _State:
-    """Pieces by block and field, and which block an index means."""
+    """Pieces by block and field, citations by block, and which block an index means."""
 
     pieces: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     positions: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
+    citations: dict[int, list[JsonValue]] = field(default_factory=dict)
 
 
 def is_last(event: Event) -> bool:
@@ -70,6 +71,9 @@ def fold(events: list[Event], status: int) -> Folded:
             break
     for (position, name), pieces in state.pieces.items():
         _put(folded, position, name, whole_text(pieces))
+    for position, citations in state.citations.items():
+        given = folded.blocks[position].get("citations")
+        folded.blocks[position]["citations"] = [*(given if isinstance(given, list) else []), *citations]
     folded.stopped = word(folded.body.get("stop_reason")) is not None and not state.open
     folded.body["content"] = [*folded.blocks]
     return folded
@@ -128,9 +132,7 @@ def _delta(folded: Folded, state: _State, sent: dict[str, JsonValue], status: in
     if not isinstance(sent.get("index"), int):
         folded.quirks.add("missing_index")
     if delta.get("type") == "citations_delta" and delta.get("citation") is not None:
-        block = folded.blocks[position]
-        given = block.get("citations")
-        block["citations"] = [*(given if isinstance(given, list) else []), delta["citation"]]
+        state.citations.setdefault(position, []).append(delta["citation"])
         return None
     name, source = DELTA_FIELDS.get(str(delta.get("type")), ("", ""))
     piece = delta.get(source)

@@ -78,6 +78,7 @@ class Fold:
         self.is_whole = False
         self.is_over = False
         self._status = status
+        self._first: int | None = None
 
     def take(self, event: Event) -> dict[str, JsonValue] | None:
         """One event more; gives what it held, None for the mark of the end.
@@ -96,6 +97,7 @@ class Fold:
         self.root |= {key: value for key, value in sent.items() if value is not None and key != "candidates"}
         for number, candidate, parts in found:
             self.candidates.setdefault(number, _Candidate()).add(candidate, parts)
+            self._first = number if self._first is None else min(self._first, number)
         self.is_whole = self._has_reason()
         self.is_over = self.is_whole and sent.get("usageMetadata") is not None
         return sent
@@ -126,8 +128,8 @@ class Fold:
         return found
 
     def _has_reason(self) -> bool:
-        if self.candidates:
-            return word(self.candidates[min(self.candidates)].root.get("finishReason")) is not None
+        if self._first is not None:
+            return word(self.candidates[self._first].root.get("finishReason")) is not None
         return word(as_object(self.root.get("promptFeedback")).get("blockReason")) is not None
 
     @property

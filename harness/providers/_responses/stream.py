@@ -69,26 +69,29 @@ class Folded:
         """The same as a whole answer. What the last response says counts; some servers leave its output empty there."""
         if self.response.get(OUTPUT) or not self.has_begun:
             return self.response
-        places = sorted({*self.items, *(slot.place for slot in (*self.pieces, *self.texts))})
-        return {**self.response, OUTPUT: [self._item(place) for place in places]}
+        told: dict[int, list[tuple[Slot, str]]] = {place: [] for place in self.items}
+        for slot in self.pieces | self.texts:
+            text = self.texts[slot] if slot in self.texts else whole_text(self.pieces[slot])
+            told.setdefault(slot.place, []).append((slot, text))
+        return {**self.response, OUTPUT: [self._item(place, told[place]) for place in sorted(told)]}
 
-    def _item(self, place: int) -> Sent:
+    def _item(self, place: int, told: list[tuple[Slot, str]]) -> Sent:
         item = dict(self.items.get(place, {}))
         if place in self.done:
             return item
         item["status"] = "in_progress"
-        slots = {slot: whole_text(pieces) for slot, pieces in self.pieces.items() if slot.place == place}
-        slots |= {slot: text for slot, text in self.texts.items() if slot.place == place}
-        for slot, text in sorted(slots.items(), key=lambda pair: pair[0].index):
+        added: dict[str, list[JsonValue]] = {}
+        for slot, text in sorted(told, key=lambda pair: pair[0].index):
             if slot.list_ == "arguments":
                 item.setdefault("type", "function_call")
                 item["arguments"] = text
                 continue
             is_thought = slot.kind in {"reasoning_text", "summary_text"}
             item.setdefault("type", "reasoning" if is_thought else "message")
-            given = item.get(slot.list_)
-            known: list[JsonValue] = given if isinstance(given, list) else []
-            item[slot.list_] = [*known, {"type": slot.kind, _FIELDS.get(slot.kind, "text"): text}]
+            added.setdefault(slot.list_, []).append({"type": slot.kind, _FIELDS.get(slot.kind, "text"): text})
+        for name, parts in added.items():
+            given = item.get(name)
+            item[name] = [*(given if isinstance(given, list) else []), *parts]
         return item
 
 

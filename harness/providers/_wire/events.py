@@ -19,6 +19,8 @@ __all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of"
 _ERROR = "error"
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+#: At least one empty line; those that follow it end no further event.
+_EMPTY_LINES = re.compile(rb"[\r\n]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,13 @@ class EventReader:
             # the CR ended the line already; its LF may come in the next piece
             piece, self._after_cr = piece.removeprefix(b"\n"), False
         self._after_cr = piece.endswith(b"\r")
-        *lines, rest = _LINE_END.split(piece)
+        *lines, rest = _LINE_END.split(_EMPTY_LINES.sub(b"\n\n", piece))
         found = []
         for line in lines:
-            whole = b"".join((*self._pieces, line))
-            self._pieces = []
+            whole = line
+            if self._pieces:
+                whole = b"".join((*self._pieces, line))
+                self._pieces = []
             event = self._take(whole)
             if event is not None:
                 found.append(event)
