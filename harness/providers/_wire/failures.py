@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from harness.config.addresses import nothing_answers
 from harness.errors import RETRYABLE, ProviderCategory, ProviderError
 from harness.ports import WireResponse
 from harness.providers._retry_after import reset_after_s, retry_after_s, retry_delay_s
@@ -100,14 +101,17 @@ def retryable(category: ProviderCategory) -> bool:
     return category in RETRYABLE
 
 
-def failure_of(response: WireResponse, now: datetime | None = None) -> ProviderError:
-    """The failure that an unsuccessful status tells; ``now`` is what a ``retry-after`` date counts from."""
+def failure_of(response: WireResponse, now: datetime | None = None, *, codec: str = "openai") -> ProviderError:
+    """The failure that an unsuccessful status tells; ``now`` is what a ``retry-after`` date counts from.
+
+    ``codec`` is the dialect that was spoken.
+    """
     try:
         told = _read(read_json(response.body))
     except NotJsonError:
         told = None
     category = _category(response.status, told)
-    return _error(category, told, response.status, response.headers, now)
+    return _error(category, told, response.status, response.headers, now, codec=codec)
 
 
 def failure_inside(body: JsonValue, status: int) -> ProviderError | None:
@@ -210,14 +214,20 @@ def _base_code(body: dict[str, JsonValue]) -> bool:
 
 
 def _error(
-    category: ProviderCategory, told: _Told | None, status: int, headers: Mapping[str, str], now: datetime | None
+    category: ProviderCategory,
+    told: _Told | None,
+    status: int,
+    headers: Mapping[str, str],
+    now: datetime | None,
+    *,
+    codec: str = "openai",
 ) -> ProviderError:
     if 200 <= status < 300:  # noqa: PLR2004  (the successful statuses of HTTP)
         text = f"the provider reported an error inside an answer with HTTP {status}"
     elif 300 <= status < 400:  # noqa: PLR2004  (redirects)
         text = f"the address answered HTTP {status}, a redirect; redirects are not followed, is the base URL right?"
     elif status == 404 and category == "bad_response":  # noqa: PLR2004  (nothing is at that path)
-        text = "nothing answers there (HTTP 404); is /v1 missing in the address?"
+        text = f"nothing answers there (HTTP 404); {nothing_answers(codec)}"
     elif category == "bad_response":
         text = f"the address answered HTTP {status} and no API error; is the base URL right?"
     else:
