@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from harness.config import (
     apply_settings,
     check_settings,
     load_actors,
+    load_providers,
     parse_live_ref,
     resolve,
 )
@@ -254,9 +256,33 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_actors_are_read_and_other_tables_are_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("load", [load_actors, load_providers])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[provider.openai]\nconcurrency = 1", "provider: unknown; did you mean [providers.NAME]? allowed: "),
+        ("[actor.b]", "actor: unknown; did you mean [actors.NAME]? allowed: [actors.NAME], [providers.NAME]"),
+        ("[Actors.b]", "a name: unknown; did you mean [actors.NAME]?"),
+        ("[run]", "run: unknown; allowed: [actors.NAME], [providers.NAME]"),
+        ("concurrency = 4", "concurrency: unknown; allowed: [actors.NAME]"),
+        (f'"{CANARY}" = 1', "a name: unknown; allowed: "),
+        (f'api_key = "{CANARY}"', "api_key: unknown; allowed: "),
+    ],
+)
+def test_what_stands_beside_the_tables_is_refused_with_the_nearest_name(
+    tmp_path: Path, load: Callable[[Path], object], text: str, told: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+    assert CANARY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_actors_are_read_and_providers_are_not_looked_into(tmp_path: Path) -> None:
     text = """
-        [run]
+        [providers.openai]
         whatever = [1, { a = 2 }]
         [actors.seed-pro]
         provider = "ark"
