@@ -173,7 +173,7 @@ def _ended_by_deadline(world: World, hand: CallInHand) -> CallStop:
 
 def _leave(world: World, hand: CallInHand, detail: str) -> None:
     seen = hand.observation
-    kept = None if seen is None else world.keep_result(seen.model_dump(mode="json"))
+    kept = None if seen is None else world.keep_result(seen)
     world.record(OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=detail, spool=kept))
 
 
