@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.cli.wire_told import as_text
-from harness.schema.message import Reply, ToolCall
+from harness.schema.message import Reply
+from harness.schema.tool import ToolCall
 from harness.wiring.decoding import Explained, judged
 
 FORGED = "x\n  finish     stop\r\x1b[31m"

@@ -10,7 +10,8 @@ import pytest
 from harness.errors import ProviderError
 from harness.ports import WireResponse
 from harness.providers import anthropic, gemini, openai, openai_responses
-from harness.schema.message import Reply, ToolCall, Usage
+from harness.schema.message import Reply, Usage
+from harness.schema.tool import ToolCall
 
 DIALECTS = (openai, openai_responses, anthropic, gemini)
 REPLY = Reply(
