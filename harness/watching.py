@@ -65,7 +65,10 @@ class Watcher:
         self._wake = threading.Event()
 
     def watch(self, look: Look, *, within_s: float = POLL_S) -> Watched:
-        """Look again and again, for the first time within so many seconds. Raises RuntimeError: no thread is free."""
+        """Look again and again, for the first time within so many seconds, and within ``POLL_S``.
+
+        Raises RuntimeError: no thread is free.
+        """
         watched = Watched(look)
         with self._lock:
             self._new.append(watched)
@@ -77,7 +80,7 @@ class Watcher:
                     self._runs = False
                     self._new.remove(watched)
                     raise
-            elif within_s < self._sleeps_s:
+            elif min(within_s, POLL_S) < self._sleeps_s:
                 self._wake.set()
         return watched
 

@@ -95,12 +95,14 @@ def as_text(name: str, one: Explained, *, request: bool) -> str:
     for call in one.calls:
         given = call.call.arguments_raw if call.call.arguments is None else json.dumps(call.call.arguments)
         state = "runs" if call.executes else f"does not run: {call.fault or 'the answer cannot be used'}"
-        lines.append(f"  call       {call.call.id}  {call.call.name} {_short(given)}  ({state})")
+        lines.append(f"  call       {_short(call.call.id)}  {_short(call.call.name)} {_short(given)}  ({state})")
     lines.append(f"  usage      {_counted(reply.usage)}")
     if reply.quirks:
         lines.append(f"  quirks     {', '.join(reply.quirks)}")
     if reply.model:
-        lines.append(f"  model      {reply.model}" + (f" ({reply.fingerprint})" if reply.fingerprint else ""))
+        lines.append(
+            f"  model      {_short(reply.model)}" + (f" ({_short(reply.fingerprint)})" if reply.fingerprint else "")
+        )
     if request and one.following is not None:
         lines += ["  next request", *("    " + line for line in json.dumps(one.following, indent=2).splitlines())]
     elif request:
@@ -109,8 +111,8 @@ def as_text(name: str, one: Explained, *, request: bool) -> str:
 
 
 def _word(reply: Reply) -> str:
-    is_other = reply.finish_word is not None and reply.finish_word != reply.finish
-    return f" (the provider says {reply.finish_word})" if is_other else ""
+    said = reply.finish_word
+    return "" if said is None or said == reply.finish else f" (the provider says {_short(said)})"
 
 
 def _counted(usage: Usage | None) -> str:

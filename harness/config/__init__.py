@@ -1,6 +1,7 @@
 """What is configured rather than written in a scenario: live models, their addresses and generation settings."""
 
 from harness.config.actors_file import ActorConfig, load_actors
+from harness.config.addresses import nothing_answers
 from harness.config.live_ref import LiveRef, is_loopback, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
 from harness.config.price_table import table_price
@@ -20,6 +21,7 @@ __all__ = [
     "is_loopback",
     "load_actors",
     "load_providers",
+    "nothing_answers",
     "parse_live_ref",
     "read_limits",
     "read_time_outs",

@@ -51,7 +51,7 @@ class ActorConfig:
 def load_actors(path: Path) -> dict[str, ActorConfig]:
     """The actors of a configuration file, by name, in file order; none where the file does not exist.
 
-    Only the ``actors`` table is read.
+    Of the others only their names are looked at.
 
     Raises:
         ConfigError: names file, table, key and what is allowed; a value is never shown.

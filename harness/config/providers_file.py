@@ -52,7 +52,7 @@ class ProviderConfig:
 def load_providers(path: Path) -> dict[str, ProviderConfig]:
     """The providers of a configuration file, by name, in file order; none where the file does not exist.
 
-    Only the ``providers`` table is read.
+    Of the others only their names are looked at.
 
     Raises:
         ConfigError: names file, table, key and what is allowed; a value is never shown.

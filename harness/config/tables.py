@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +14,10 @@ from harness.schema.base import JsonValue
 
 __all__ = ["NAME", "tables", "word"]
 
+#: All that stands at the top of the file.
+_TABLES: Final = ("actors", "providers")
+#: What surely is no secret that stands where a name should.
+_SAYABLE: Final = re.compile(r"[a-z_]{1,24}")
 #: What a table below another one may be called.
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -31,7 +37,7 @@ def tables(path: Path, above: str) -> dict[str, JsonValue]:
         ConfigError: names file and place; a value is never shown.
     """
     try:
-        found = parse_toml(decoded(read_file(path))).get(above, {})
+        told = parse_toml(decoded(read_file(path)))
     except DocumentError as error:
         if error.missing:
             return {}
@@ -41,9 +47,22 @@ def tables(path: Path, above: str) -> dict[str, JsonValue]:
         at = f"{_shown_place(error.path)}: " if error.path else ""
         allowed = f"; allowed: {error.allowed}" if error.allowed else ""
         raise ConfigError(f"{place}: {at}{problem}{allowed}") from None
+    _refuse_unknown(path, told)
+    found = told.get(above, {})
     if not isinstance(found, dict):
         raise ConfigError(f"{path}: {above}: must be tables; allowed: [{above}.NAME]")
     return found
+
+
+def _refuse_unknown(path: Path, told: Iterable[str]) -> None:
+    """Raise ConfigError for what stands in the file beside its tables: it would be passed over in silence."""
+    wrong = next((name for name in told if name not in _TABLES), None)
+    if wrong is None:
+        return
+    near = get_close_matches(wrong, _TABLES, n=1)
+    shown = wrong if _SAYABLE.fullmatch(wrong) else "a name"
+    hint = f"did you mean [{near[0]}.NAME]? " if near else ""
+    raise ConfigError(f"{path}: {shown}: unknown; {hint}allowed: {', '.join(f'[{name}.NAME]' for name in _TABLES)}")
 
 
 def _shown_place(path: tuple[str | int, ...]) -> str:

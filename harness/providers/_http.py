@@ -25,6 +25,8 @@ __all__ = ["BODY_MAX", "CONNECT_S", "HttpTransport", "network"]
 
 #: Largest body that is read, in bytes, before and after decompression.
 BODY_MAX: Final = 16 * 1024 * 1024
+#: How much of a stream is told at once, in bytes.
+_SLICE: Final = 64 * 1024
 #: Longest time for a connection to be made, TLS included, in seconds.
 CONNECT_S: Final = 10.0
 
@@ -178,7 +180,8 @@ class HttpTransport:
             watch = Watch(clock=self._clock, deadline_s=deadline_s, cancelled=cancelled, interrupt=self._shut_down)
             with watch:
                 try:
-                    return self._exchange(method, url, headers, body, bounds=bounds, is_over=is_over)
+                    told = None if is_over is None else _in_slices(is_over, watch)
+                    return self._exchange(method, url, headers, body, bounds=bounds, is_over=told)
                 except _FAILURES as error:
                     known = _failure(error, bounds) if watch.reason is None else _stopped(watch, bounds)
             if self._stream is not None and known.category in {"connection_lost", "timeout"}:
@@ -244,6 +247,20 @@ class HttpTransport:
         """Close all connections; idempotent."""
         self._client.close()
         self._streams.clear()
+
+
+def _in_slices(is_over: Callable[[bytes], bool], watch: Watch) -> Callable[[bytes], bool]:
+    """The same, but a piece that decompressed to very much is told bit by bit, so that the deadline bounds it too."""
+
+    def told(piece: bytes) -> bool:
+        for start in range(0, len(piece), _SLICE):
+            if watch.reason is not None:
+                raise TimeoutError
+            if is_over(piece[start : start + _SLICE]):
+                return True
+        return False
+
+    return told
 
 
 def _stopped(watch: Watch, bounds: Bounds) -> ProviderError:

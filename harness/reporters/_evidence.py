@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from harness import recording
+from harness import config, recording
 from harness.reporters._rows import Episode
 from harness.schema.counting import counted
 from harness.schema.receipt import Finding, Receipt
@@ -84,7 +84,7 @@ def told(row: Episode, drifts: tuple[Drift, ...] = ()) -> tuple[Told, ...]:
     if row.log is not None and row.log.problem is not None:
         found.append(Told("", row.log.problem))
     if receipt.cause == "provider":
-        found += _last_call(row.log)
+        found += _last_call(row.log, receipt.actor.provider)
     if receipt.outcome.reason == "operator_abort":
         found.append(Told("", "a person decided to give the episode up (--decide abort)"))
     # a finding that only says that the loop ended adds nothing to the ending itself
@@ -167,7 +167,7 @@ def evidence(piece: Told) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _last_call(log: RunLogEntry | None) -> list[Told]:
+def _last_call(log: RunLogEntry | None, provider: str | None) -> list[Told]:
     calls = () if log is None else log.attempts
     if not calls or calls[-1].error is None:
         return []
@@ -180,8 +180,9 @@ def _last_call(log: RunLogEntry | None) -> list[Told]:
     parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
-    nowhere = last.error == "bad_response" and last.http_status == _NOT_FOUND
-    advice = "nothing answers there: is /v1 missing in the address?" if nowhere else _ADVICE.get(last.error or "")
+    advice = _ADVICE.get(last.error or "")
+    if last.error == "bad_response" and last.http_status == _NOT_FOUND and provider is not None:
+        advice = f"nothing answers there: {config.nothing_answers(config.resolve(provider).codec)}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 
 

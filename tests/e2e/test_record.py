@@ -123,7 +123,10 @@ def test_what_a_rehearsal_answers_is_simulated_and_is_never_recorded_as_live(lin
             "a/b",
         )
     assert wrong.returncode == 2
-    assert b"HTTP 404; nothing answers there: is /v1 missing in the address?" in wrong.stderr
+    assert (
+        b"HTTP 404; nothing answers there: harness adds /chat/completions to the address, which mostly ends in /v1"
+        in wrong.stderr
+    )
     assert not (line.cwd / "a").exists()
 
 

@@ -46,11 +46,12 @@ class Folded:
 
 @dataclass(slots=True)
 class _State:
-    """Pieces by block and field, and which block an index means."""
+    """Pieces by block and field, citations by block, and which block an index means."""
 
     pieces: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     positions: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
+    citations: dict[int, list[JsonValue]] = field(default_factory=dict)
 
 
 def is_last(event: Event) -> bool:
@@ -58,7 +59,7 @@ def is_last(event: Event) -> bool:
     if event.data.strip() == b"[DONE]":
         return True
     value = object_of(event)
-    return value is None or value["type"] in {"message_stop", "error"} or bool(value.get("error"))
+    return value is None or value["type"] == "message_stop" or failure_inside(value, 200) is not None
 
 
 def fold(events: list[Event], status: int) -> Folded:
@@ -70,6 +71,9 @@ def fold(events: list[Event], status: int) -> Folded:
             break
     for (position, name), pieces in state.pieces.items():
         _put(folded, position, name, whole_text(pieces))
+    for position, citations in state.citations.items():
+        given = folded.blocks[position].get("citations")
+        folded.blocks[position]["citations"] = [*(given if isinstance(given, list) else []), *citations]
     folded.stopped = word(folded.body.get("stop_reason")) is not None and not state.open
     folded.body["content"] = [*folded.blocks]
     return folded
@@ -83,8 +87,8 @@ def _take(folded: Folded, state: _State, event: Event, status: int) -> ProviderE
     if sent is None:
         return bad("a damaged event", status)
     failure = failure_inside(sent, status)
-    if failure is not None or sent["type"] == "error":
-        return failure or ProviderError("server_error", "the provider reported an error", retryable=True)
+    if failure is not None:
+        return failure
     known = _KNOWN.get(str(sent["type"]))
     return None if known is None else known(folded, state, sent, status)
 
@@ -128,9 +132,7 @@ def _delta(folded: Folded, state: _State, sent: dict[str, JsonValue], status: in
     if not isinstance(sent.get("index"), int):
         folded.quirks.add("missing_index")
     if delta.get("type") == "citations_delta" and delta.get("citation") is not None:
-        block = folded.blocks[position]
-        given = block.get("citations")
-        block["citations"] = [*(given if isinstance(given, list) else []), delta["citation"]]
+        state.citations.setdefault(position, []).append(delta["citation"])
         return None
     name, source = DELTA_FIELDS.get(str(delta.get("type")), ("", ""))
     piece = delta.get(source)

@@ -85,14 +85,18 @@ class Choice:
             elif key == "function_call" and isinstance(value, dict):
                 pieces += self._legacy(value)
             elif isinstance(value, list) and isinstance(known := self.message.get(key), list):
-                self.message[key] = [*known, *value]
+                known.extend(value)
             elif value is not None and (value or key not in self.message):
-                self.message[key] = value
+                # what grows later is a list of our own, not that of the event
+                self.message[key] = [*value] if isinstance(value, list) else value
         return pieces
 
     def _text(self, key: str, value: JsonValue, holder: dict[str, JsonValue]) -> list[Piece]:
         known = self.message.get(key)
-        if isinstance(value, list) or isinstance(known, list):
+        if isinstance(known, list):
+            known.extend(_parts(value))
+            return []
+        if isinstance(value, list):
             before: JsonValue = whole_text(self._texts.pop(key, ())) if known is None else known
             self.message[key] = [*_parts(before), *_parts(value)]
             return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
 from harness.errors import ProviderError
@@ -10,10 +9,18 @@ from harness.ports import WireResponse
 from harness.providers._chat.deltas import Choice, Piece
 from harness.providers._chat.reply import reply_of
 from harness.providers._wire.answer import as_object, bad, word
-from harness.providers._wire.events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
+from harness.providers._wire.events import (
+    Event,
+    EventReader,
+    event_as_it_was,
+    event_bytes,
+    events_of,
+    value_of,
+    whole_text,
+)
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import broken_off, no_stream, with_partial
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply
 
@@ -38,10 +45,10 @@ class _Fold:
 
     def take(self, event: dict[str, JsonValue], status: int) -> list[Piece]:
         """One event more; gives the texts that it added. Raises ProviderError for one that tells of a failure."""
-        corner = as_object(event.get("x_groq"))
-        failure = failure_inside(event, status) or failure_inside({"error": corner.get("error")}, status)
+        failure = _failure(event, status)
         if failure is not None:
             raise failure
+        corner = as_object(event.get("x_groq"))
         self.root.update({key: value for key in _ROOT if (value := event.get(key)) is not None and value != ""})
         sent = event.get("choices")
         # one vendor tells its usage beside the deltas, another in a corner of its own
@@ -54,9 +61,6 @@ class _Fold:
         pieces = []
         for place, one in enumerate(sent if isinstance(sent, list) else []):
             choice = as_object(one)
-            failure = failure_inside(choice, status) if choice.get("error") else None
-            if failure is not None:
-                raise failure
             index = choice.get("index")
             number = index if isinstance(index, int) and not isinstance(index, bool) else place
             known = self.choices.setdefault(number, Choice(number))
@@ -135,7 +139,7 @@ def read_stream(response: WireResponse) -> Reply:
 
 def _object(event: Event, status: int) -> dict[str, JsonValue]:
     try:
-        found = read_json(event.data)
+        found = value_of(event)
     except NotJsonError:
         raise bad("an event that is not JSON", status) from None
     if not isinstance(found, dict):
@@ -143,17 +147,20 @@ def _object(event: Event, status: int) -> dict[str, JsonValue]:
     return found
 
 
+def _failure(event: dict[str, JsonValue], status: int) -> ProviderError | None:
+    """The failure that an event tells: itself, in the corner of a vendor, or in a choice."""
+    choices = event.get("choices")
+    told = [event, {"error": as_object(event.get("x_groq")).get("error")}]
+    told += [{"error": as_object(one).get("error")} for one in choices] if isinstance(choices, list) else []
+    return next((failure for one in told if (failure := failure_inside(one, status)) is not None), None)
+
+
 def is_last(event: Event) -> bool:
-    """Whether nothing that follows this event is read: the last one, or one that tells of a failure."""
+    """Whether nothing that follows this event is read: the end, a failure, or what cannot be read."""
     if event.data.strip() == DONE:
         return True
-    if b'"error"' not in event.data:
-        return False
-    try:
-        found = json.loads(event.data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and bool(found.get("error"))
+    found = _readable(event)
+    return found is None or _failure(found, 200) is not None
 
 
 def coalesced(body: bytes) -> bytes:

@@ -9,10 +9,18 @@ from harness.ports import WireResponse
 from harness.providers._gemini.parts import Part, as_parts, is_bare_text
 from harness.providers._gemini.reply import read_answer
 from harness.providers._wire.answer import as_object, bad, count, word
-from harness.providers._wire.events import Event, EventReader, event_as_it_was, event_bytes, events_of, whole_text
+from harness.providers._wire.events import (
+    Event,
+    EventReader,
+    event_as_it_was,
+    event_bytes,
+    events_of,
+    value_of,
+    whole_text,
+)
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import bare_failure, broken_off, last_block, no_stream, with_partial
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError
 from harness.schema.base import JsonValue
 from harness.schema.message import Reply
 
@@ -70,6 +78,7 @@ class Fold:
         self.is_whole = False
         self.is_over = False
         self._status = status
+        self._first: int | None = None
 
     def take(self, event: Event) -> dict[str, JsonValue] | None:
         """One event more; gives what it held, None for the mark of the end.
@@ -88,13 +97,14 @@ class Fold:
         self.root |= {key: value for key, value in sent.items() if value is not None and key != "candidates"}
         for number, candidate, parts in found:
             self.candidates.setdefault(number, _Candidate()).add(candidate, parts)
+            self._first = number if self._first is None else min(self._first, number)
         self.is_whole = self._has_reason()
         self.is_over = self.is_whole and sent.get("usageMetadata") is not None
         return sent
 
     def _read(self, event: Event) -> dict[str, JsonValue]:
         try:
-            sent = read_json(event.data)
+            sent = value_of(event)
         except NotJsonError:
             raise bad("a damaged event", self._status) from None
         failure = failure_inside(sent, self._status)
@@ -118,8 +128,8 @@ class Fold:
         return found
 
     def _has_reason(self) -> bool:
-        if self.candidates:
-            return word(self.candidates[min(self.candidates)].root.get("finishReason")) is not None
+        if self._first is not None:
+            return word(self.candidates[self._first].root.get("finishReason")) is not None
         return word(as_object(self.root.get("promptFeedback")).get("blockReason")) is not None
 
     @property

@@ -29,9 +29,7 @@ DONE: Final = b"[DONE]"
 #: The field of a ``done`` event, and of a part, that holds the text.
 _FIELDS: Final = {"refusal": "refusal", "": "arguments"}
 _INDEX: Final = {"content": "content_index", "summary": "summary_index"}
-_ENDS: Final = frozenset(
-    {"response.completed", "response.incomplete", "response.failed", "response.cancelled", "error"}
-)
+_ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +69,29 @@ class Folded:
         """The same as a whole answer. What the last response says counts; some servers leave its output empty there."""
         if self.response.get(OUTPUT) or not self.has_begun:
             return self.response
-        places = sorted({*self.items, *(slot.place for slot in (*self.pieces, *self.texts))})
-        return {**self.response, OUTPUT: [self._item(place) for place in places]}
+        told: dict[int, list[tuple[Slot, str]]] = {place: [] for place in self.items}
+        for slot in self.pieces | self.texts:
+            text = self.texts[slot] if slot in self.texts else whole_text(self.pieces[slot])
+            told.setdefault(slot.place, []).append((slot, text))
+        return {**self.response, OUTPUT: [self._item(place, told[place]) for place in sorted(told)]}
 
-    def _item(self, place: int) -> Sent:
+    def _item(self, place: int, told: list[tuple[Slot, str]]) -> Sent:
         item = dict(self.items.get(place, {}))
         if place in self.done:
             return item
         item["status"] = "in_progress"
-        slots = {slot: whole_text(pieces) for slot, pieces in self.pieces.items() if slot.place == place}
-        slots |= {slot: text for slot, text in self.texts.items() if slot.place == place}
-        for slot, text in sorted(slots.items(), key=lambda pair: pair[0].index):
+        added: dict[str, list[JsonValue]] = {}
+        for slot, text in sorted(told, key=lambda pair: pair[0].index):
             if slot.list_ == "arguments":
                 item.setdefault("type", "function_call")
                 item["arguments"] = text
                 continue
             is_thought = slot.kind in {"reasoning_text", "summary_text"}
             item.setdefault("type", "reasoning" if is_thought else "message")
-            given = item.get(slot.list_)
-            known: list[JsonValue] = given if isinstance(given, list) else []
-            item[slot.list_] = [*known, {"type": slot.kind, _FIELDS.get(slot.kind, "text"): text}]
+            added.setdefault(slot.list_, []).append({"type": slot.kind, _FIELDS.get(slot.kind, "text"): text})
+        for name, parts in added.items():
+            given = item.get(name)
+            item[name] = [*(given if isinstance(given, list) else []), *parts]
         return item
 
 
@@ -99,7 +100,7 @@ def is_last(event: Event) -> bool:
     if event.data.strip() == DONE:
         return True
     sent = object_of(event)
-    return sent is None or sent["type"] in _ENDS or bool(sent.get("error"))
+    return sent is None or sent["type"] in _ENDS or failure_inside(sent, 200) is not None
 
 
 def fold(events: list[Event], status: int) -> Folded:
@@ -118,10 +119,9 @@ def fold(events: list[Event], status: int) -> Folded:
 def take(folded: Folded, sent: Sent, status: int) -> ProviderError | None:
     """One event more; gives the failure that it tells."""
     kind = str(sent["type"])
-    if kind == "error" or sent.get("error"):
-        told: JsonValue = sent if sent.get("error") else {"error": {key: sent.get(key) for key in ("code", "message")}}
-        text = "the provider reported an error inside its stream"
-        return failure_inside(told, status) or ProviderError("server_error", text, retryable=True, http_status=status)
+    failure = failure_inside(sent, status)
+    if failure is not None:
+        return failure
     found = piece_of(folded, sent)
     if found is not None:
         slot, piece = found

@@ -46,7 +46,7 @@ class Codec(ABC):
             ProviderError: the answer tells of a failure, or is none of this dialect.
         """
         if response.status not in _SUCCESS:
-            raise failure_of(response, now)
+            raise failure_of(response, now, codec=self._preset.codec)
         return self._whole(response.body, response.status)
 
     def decode_stream(self, response: WireResponse, *, now: datetime | None = None) -> Reply:
@@ -56,7 +56,7 @@ class Codec(ABC):
             ProviderError: the stream tells of a failure, did not come to its end, or is none.
         """
         if response.status not in _SUCCESS:
-            raise failure_of(response, now)
+            raise failure_of(response, now, codec=self._preset.codec)
         return self._streamed(response)
 
     def encode_reply(self, reply: Reply) -> bytes:

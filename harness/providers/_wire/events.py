@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from harness.providers._wire.strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "whole_text"]
+__all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "value_of", "whole_text"]
 
+_ERROR = "error"
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+#: At least one empty line; those that follow it end no further event.
+_EMPTY_LINES = re.compile(rb"[\r\n]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,13 @@ class EventReader:
             # the CR ended the line already; its LF may come in the next piece
             piece, self._after_cr = piece.removeprefix(b"\n"), False
         self._after_cr = piece.endswith(b"\r")
-        *lines, rest = _LINE_END.split(piece)
+        *lines, rest = _LINE_END.split(_EMPTY_LINES.sub(b"\n\n", piece))
         found = []
         for line in lines:
-            whole = b"".join((*self._pieces, line))
-            self._pieces = []
+            whole = line
+            if self._pieces:
+                whole = b"".join((*self._pieces, line))
+                self._pieces = []
             event = self._take(whole)
             if event is not None:
                 found.append(event)
@@ -88,10 +93,23 @@ def events_of(body: bytes, *, is_whole: bool = True) -> list[Event]:
     return [*found, *reader.close()] if is_whole else found
 
 
+def value_of(event: Event) -> JsonValue:
+    """What an event holds; one that is named an error is one, in an object, whatever it holds. Raises NotJsonError."""
+    if event.name != _ERROR:
+        return read_json(event.data)
+    try:
+        value = read_json(event.data)
+    except NotJsonError:
+        value = event.data.decode("utf-8", "replace")
+    if isinstance(value, dict) and (value.get("error") or value.get("type") == _ERROR):
+        return {**value, "type": _ERROR}
+    return {"type": _ERROR, "error": value}
+
+
 def object_of(event: Event) -> dict[str, JsonValue] | None:
     """What an event holds, its ``type`` always set where one is told; None for anything but a JSON object."""
     try:
-        value = read_json(event.data)
+        value = value_of(event)
     except NotJsonError:
         return None
     if not isinstance(value, dict):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from harness.config.addresses import nothing_answers
 from harness.errors import RETRYABLE, ProviderCategory, ProviderError
 from harness.ports import WireResponse
 from harness.providers._retry_after import reset_after_s, retry_after_s, retry_delay_s
@@ -100,24 +101,37 @@ def retryable(category: ProviderCategory) -> bool:
     return category in RETRYABLE
 
 
-def failure_of(response: WireResponse, now: datetime | None = None) -> ProviderError:
-    """The failure that an unsuccessful status tells; ``now`` is what a ``retry-after`` date counts from."""
+def failure_of(response: WireResponse, now: datetime | None = None, *, codec: str = "openai") -> ProviderError:
+    """The failure that an unsuccessful status tells; ``now`` is what a ``retry-after`` date counts from.
+
+    ``codec`` is the dialect that was spoken.
+    """
     try:
         told = _read(read_json(response.body))
     except NotJsonError:
         told = None
     category = _category(response.status, told)
-    return _error(category, told, response.status, response.headers, now)
+    return _error(category, told, response.status, response.headers, now, codec=codec)
 
 
 def failure_inside(body: JsonValue, status: int) -> ProviderError | None:
-    """The failure that a body tells which came with a successful status; None where it tells none."""
-    if not isinstance(body, list) and not (
-        isinstance(body, dict) and (body.get("error") or body.get("object") == "error" or _base_code(body))
-    ):
-        return None
+    """The failure that a body, or an event, tells which came with a successful status; None where it tells none.
+
+    One whose words cannot be read is a failure all the same.
+    """
     told = _read(body)
-    return None if told is None else _error(_category(status, told), told, status, {}, None)
+    is_failure = told is not None if isinstance(body, list) else isinstance(body, dict) and _is_failure(body)
+    return _error(_category(status, told), told, status, {}, None) if is_failure else None
+
+
+def _is_failure(body: dict[str, JsonValue]) -> bool:
+    return _says(body.get("error")) or "error" in (body.get("type"), body.get("object")) or _base_code(body)
+
+
+def _says(error: JsonValue) -> bool:
+    """Whether there is something in it: some servers say with empty fields that all is well."""
+    inside = error.values() if isinstance(error, dict) else error if isinstance(error, list) else [error or None]
+    return any(value not in (None, "", [], {}) for value in inside)
 
 
 def _category(status: int, told: _Told | None) -> ProviderCategory:
@@ -164,15 +178,25 @@ def _read(body: JsonValue) -> _Told | None:
     if not isinstance(body, dict):
         return None
     inner = body.get("error")
+    if isinstance(inner, list) and inner:
+        inner = inner[0]
     if isinstance(inner, str) and inner:
         return _Told((), None, inner, None)
     error = inner if isinstance(inner, dict) else body
+    if isinstance(inner, int) and not isinstance(inner, bool):
+        error = {"code": inner, **body}
     base = error.get("base_resp")
     if isinstance(base, dict):
         error = {"code": base.get("status_code"), "message": base.get("status_msg")}
     code = error.get("code")
     nested, details = error.get("innererror"), error.get("details")
-    found = [code, error.get("type"), error.get("status"), nested.get("code") if isinstance(nested, dict) else None]
+    kind = error.get("type")
+    found = [
+        code,
+        None if kind == "error" else kind,
+        error.get("status"),
+        nested.get("code") if isinstance(nested, dict) else None,
+    ]
     found += [one.get("reason") for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     words = tuple(str(word).lower() for word in found if isinstance(word, str | int) and not isinstance(word, bool))
     message = next((text for key in ("message", "detail", "msg") if isinstance(text := error.get(key), str)), "")
@@ -190,14 +214,20 @@ def _base_code(body: dict[str, JsonValue]) -> bool:
 
 
 def _error(
-    category: ProviderCategory, told: _Told | None, status: int, headers: Mapping[str, str], now: datetime | None
+    category: ProviderCategory,
+    told: _Told | None,
+    status: int,
+    headers: Mapping[str, str],
+    now: datetime | None,
+    *,
+    codec: str = "openai",
 ) -> ProviderError:
     if 200 <= status < 300:  # noqa: PLR2004  (the successful statuses of HTTP)
         text = f"the provider reported an error inside an answer with HTTP {status}"
     elif 300 <= status < 400:  # noqa: PLR2004  (redirects)
         text = f"the address answered HTTP {status}, a redirect; redirects are not followed, is the base URL right?"
     elif status == 404 and category == "bad_response":  # noqa: PLR2004  (nothing is at that path)
-        text = "nothing answers there (HTTP 404); is /v1 missing in the address?"
+        text = f"nothing answers there (HTTP 404); {nothing_answers(codec)}"
     elif category == "bad_response":
         text = f"the address answered HTTP {status} and no API error; is the base URL right?"
     else:

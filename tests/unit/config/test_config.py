@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from harness.config import (
     apply_settings,
     check_settings,
     load_actors,
+    load_providers,
     parse_live_ref,
     resolve,
 )
@@ -23,6 +25,18 @@ from harness.errors import CatalogError, ConfigError, UsageError
 from harness.schema.message import GenerationSettings
 
 CANARY = "canary-7f3a"
+#: Names of models that hold an ``@`` of their own.
+NAMES_WITH_AT = (
+    "name@2024-01",
+    "gemini-x@default",
+    "claude@1.5",
+    "m@latest",
+    "m@20240101:beta",
+    "m@",
+    "@cf/meta/llama-3.1-8b",
+    "workers-ai/@cf/meta/llama-3.1-8b",
+    "publishers/google/models/m@001",
+)
 PROVIDERS = ", ".join(preset.name for preset in PRESETS)
 
 
@@ -38,6 +52,7 @@ PROVIDERS = ", ".join(preset.name for preset in PRESETS)
         ("openai-compatible/@cf/m@20@https://h.test", LiveRef("openai-compatible", "@cf/m@20", "https://h.test")),
         ("openai/m@http://[::1]:8000/v1", LiveRef("openai", "m", "http://[::1]:8000/v1")),
         ("z.ai/glm-4.6", LiveRef("z.ai", "glm-4.6")),
+        *((f"openai/{name}", LiveRef("openai", name)) for name in NAMES_WITH_AT),
         ("llama.cpp/m@http://127.0.0.1:8080/v1", LiveRef("llama.cpp", "m", "http://127.0.0.1:8080/v1")),
     ],
 )
@@ -73,6 +88,43 @@ def test_what_is_no_live_model_is_refused_in_one_line_without_secrets(text: str,
     assert problem in line
     assert CANARY not in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1:8765/v1",
+        "127.0.0.1",
+        "localhost",
+        "LOCALHOST/v1",
+        "localhost:8000",
+        "gateway:8000",
+        "gateway/v1",
+        "api.vendor.test",
+        "api.vendor.test.",
+        "api.vendor.test/v1",
+        "[::1]:8000/v1",
+        "[::1]",
+        "::1/v1",
+        "//h.test/v1",
+        "/v1",
+        "http:h",
+        "https:/h.test/v1",
+        f"u:{CANARY}@gateway:8000",
+        "gateway:8000@http://h.test",
+    ],
+)
+def test_an_address_without_its_scheme_never_becomes_a_part_of_the_models_name(address: str) -> None:
+    with pytest.raises(UsageError, match=r"looks like an address; .* PROVIDER/MODEL@http://") as caught:
+        parse_live_ref(f"openai/good@{address}")
+    assert CANARY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_behind_an_at_that_begins_a_name_an_address_is_refused_too() -> None:
+    for text in ("openai/@localhost:8000", "openai/@api.vendor.test/v1", "openai/@127.0.0.1/v1"):
+        with pytest.raises(UsageError, match="looks like an address"):
+            parse_live_ref(text)
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
@@ -205,9 +257,33 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_actors_are_read_and_other_tables_are_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("load", [load_actors, load_providers])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[provider.openai]\nconcurrency = 1", "provider: unknown; did you mean [providers.NAME]? allowed: "),
+        ("[actor.b]", "actor: unknown; did you mean [actors.NAME]? allowed: [actors.NAME], [providers.NAME]"),
+        ("[Actors.b]", "a name: unknown; did you mean [actors.NAME]?"),
+        ("[run]", "run: unknown; allowed: [actors.NAME], [providers.NAME]"),
+        ("concurrency = 4", "concurrency: unknown; allowed: [actors.NAME]"),
+        (f'"{CANARY}" = 1', "a name: unknown; allowed: "),
+        (f'api_key = "{CANARY}"', "api_key: unknown; allowed: "),
+    ],
+)
+def test_what_stands_beside_the_tables_is_refused_with_the_nearest_name(
+    tmp_path: Path, load: Callable[[Path], object], text: str, told: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+    assert CANARY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_actors_are_read_and_providers_are_not_looked_into(tmp_path: Path) -> None:
     text = """
-        [run]
+        [providers.openai]
         whatever = [1, { a = 2 }]
         [actors.seed-pro]
         provider = "ark"

@@ -207,6 +207,31 @@ def test_no_bound_outlives_the_deadline_and_the_one_that_counts_is_named(bounds:
     assert ("read time-out" in bounds.silent) == (bounds.silence < bounds.deadline_s)
 
 
+def test_the_deadline_bounds_the_telling_of_a_piece_that_decompressed_to_very_much(peer: Peers) -> None:
+    packed = gzip.compress(b"\n" * 8_000_000)
+
+    def stall(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 99999\r\n\r\n" + packed)
+        peer.wait_closed(connection)
+
+    server = peer(stall)
+    told: list[int] = []
+
+    def is_over(piece: bytes) -> bool:
+        told.append(len(piece))
+        # it takes so long that the deadline passes, which closes the connection
+        assert server.closed.wait(5)
+        return False
+
+    transport = HttpTransport()
+    answer = transport.send(server.url, headers={}, body=b"", deadline_s=0.2, cancelled=lambda: False, is_over=is_over)
+    transport.close()
+    assert answer.cut == "timeout"
+    assert len(told) == 1
+    assert told[0] < 100_000
+
+
 def test_cancellation_closes_the_socket_at_once(peer: Peers, transport: HttpTransport) -> None:
     def stall(connection: socket.socket, peer: Peer) -> None:
         peer.request(connection)
