@@ -19,7 +19,7 @@ from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
-from harness.schema.base import Digest, JsonValue, digest_json
+from harness.schema.base import Digest, JsonValue, as_json, digest_json
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
@@ -149,7 +149,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _kept(world: World, hand: CallInHand) -> Digest:
-    return world.keep_result(None if hand.observation is None else hand.observation.model_dump(mode="json"))
+    return world.keep_result(None if hand.observation is None else as_json(hand.observation))
 
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:

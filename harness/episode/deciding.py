@@ -6,7 +6,6 @@ what was decided.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -18,7 +17,7 @@ from harness.episode.waiting import WAITS
 from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
 from harness.journal import EpisodeState, Journal, Operation, Spool
 from harness.ports import Clock
-from harness.schema.base import JsonValue
+from harness.schema.base import as_json
 from harness.schema.process import Completed
 from harness.schema.record import Decided, Decision
 
@@ -100,5 +99,4 @@ def _result(spool: Spool, name: str, operation: Operation, result: Completed | N
         return None
     if result is None:
         raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
-    seen: JsonValue = json.loads(observed(result).model_dump_json())
-    return kept_json({"state": "", "value": seen})
+    return kept_json({"state": "", "value": as_json(observed(result))})

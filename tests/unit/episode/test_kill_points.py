@@ -191,14 +191,16 @@ def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: 
 
 def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Kill) -> None:
     """What is sent back, run and recorded after a kill is byte by byte what it would have been."""
-    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b": 3}}]}
+    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b\ud800": "\udc00"}}]}
     said_so = tuple(reply.model_copy(update={"opaque": opaque}) for reply in REPLIES)
     driving.provider.replies = said_so
     asked: list[ModelRequest] = []
 
     def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
         return (
-            answer(workspace, args) if args == ("greet",) else completed('{"target": "notes/a.json", "b": 1, "a": 2}')
+            answer(workspace, args)
+            if args == ("greet",)
+            else completed(r'{"target": "notes/a.json", "b\ud800": 1, "a": 2}')
         )
 
     def reply(request: ModelRequest, context: TurnContext) -> Reply:
@@ -209,7 +211,7 @@ def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Ki
     seen = Looking()
     place = DurablePlace(driving.folder, "again", sync=False)
     driving.stage.play(actor=ReplyActor([reply] * 2), says=odd, durable=place, witness=seen)
-    assert json.dumps(seen.answers[0]) == '{"target": "notes/a.json", "b": 1, "a": 2}'
+    assert json.dumps(seen.answers[0]) == r'{"target": "notes/a.json", "b\ud800": 1, "a": 2}'
     sent = next(message for message in asked[0].messages if message.role == "assistant")
     assert json.dumps(sent.opaque) == json.dumps(opaque)
 
