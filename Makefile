@@ -52,7 +52,7 @@ format: venv ## rewrite the sources in the project's format
 	$(BIN)/ruff format .
 
 lock: ## resolve requirements.lock anew (needs uv)
-	uv pip compile --universal --generate-hashes --python-version 3.11 --group dev pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --fork-strategy fewest --generate-hashes --python-version 3.11 --group dev pyproject.toml --output-file requirements.lock
 
 check-lock: export PROGRAM = $(CHECK_LOCK)
 check-lock: venv ## the lock pins everything that pyproject.toml asks for, with hashes, and it is what is installed

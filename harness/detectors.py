@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.detectors import CallMarks, DetectorSpec, Stuck
@@ -58,16 +57,14 @@ _OURS = ("nudge.",)
 _CONTROL = "/control"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What is remembered of one answer until its turn is over."""
 
     code: ResultCode
     marks: CallMarks
 
 
-@dataclass(frozen=True, slots=True)
-class Streaks:
+class Streaks(NamedTuple):
     """How often in a row, by detector; and the answers of the turn that is not over yet.
 
     ``repeated`` and the keys name what is repeated. ``repeats`` counts calls, the others turns.
@@ -98,11 +95,11 @@ def observe(known: Streaks, payload: Payload) -> Streaks:
         case InputDelivered():
             return known if payload.input.startswith(_OURS) else Streaks()
         case TurnOpened():
-            return replace(known, open=()) if known.open else known
+            return known._replace(open=()) if known.open else known
         case CallResulted() if payload.marks is not None and payload.code not in _UNSAID:
             return _called(known, payload, payload.marks)
         case OpReceipt() if payload.status == "failed" and payload.operation.endswith(_CONTROL):
-            return replace(known, open=(*known.open, _refused_control(payload)))
+            return known._replace(open=(*known.open, _refused_control(payload)))
         case TurnCommitted():
             return _turned(known, payload)
         case _:
@@ -178,7 +175,7 @@ def _collapsed(word: re.Match[str]) -> str:
 def _called(known: Streaks, payload: CallResulted, marks: CallMarks) -> Streaks:
     key = marks.repeats
     count = 0 if key is None else known.repeats + 1 if key == known.repeated else 1
-    return replace(known, repeated=key, repeats=count, open=(*known.open, Seen(payload.code, marks)))
+    return known._replace(repeated=key, repeats=count, open=(*known.open, Seen(payload.code, marks)))
 
 
 def _refused_control(payload: OpReceipt) -> Seen:
@@ -189,23 +186,23 @@ def _refused_control(payload: OpReceipt) -> Seen:
 
 def _turned(known: Streaks, payload: TurnCommitted) -> Streaks:
     if payload.prose is not None:
-        known = replace(known, prose=known.prose + 1 if payload.prose == "alike" else 1)
+        known = known._replace(prose=known.prose + 1 if payload.prose == "alike" else 1)
     calls = known.open
     if not calls:
         return known
     action = tuple(call.marks.action for call in calls)
-    known = replace(known, action=action, actions=known.actions + 1 if action == known.action else 1, open=())
+    known = known._replace(action=action, actions=known.actions + 1 if action == known.action else 1, open=())
     malformed = all(call.code == "parse_error" for call in calls)
-    return _failed(replace(known, malformed=known.malformed + 1 if malformed else 0), calls)
+    return _failed(known._replace(malformed=known.malformed + 1 if malformed else 0), calls)
 
 
 def _failed(known: Streaks, calls: tuple[Seen, ...]) -> Streaks:
     """Similar errors: a success resets, an error of another kind breaks the streak, one that waiting cures does not."""
     if any(call.code == "succeeded" for call in calls):
-        return replace(known, error=frozenset(), errors=0)
+        return known._replace(error=frozenset(), errors=0)
     error = frozenset(call.marks.error for call in calls if call.marks.error is not None)
     if error:
-        return replace(known, error=error, errors=known.errors + 1 if error == known.error else 1)
+        return known._replace(error=error, errors=known.errors + 1 if error == known.error else 1)
     if any(call.marks.repeats is not None for call in calls):
-        return replace(known, error=frozenset(), errors=0)
+        return known._replace(error=frozenset(), errors=0)
     return known

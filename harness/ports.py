@@ -242,8 +242,11 @@ class Quota(Protocol):
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        """What came of an attempt; ``usage`` None is unknown. An attempt that is settled already stays as it is."""
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        """What came of an attempt; ``usage`` None is unknown, and not ``billed`` is what nobody pays for.
+
+        An attempt that is settled already stays as it is.
+        """
 
 
 class Pace(Protocol):

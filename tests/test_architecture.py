@@ -26,7 +26,7 @@ LAYERS = (
     (
         *("clock", "collecting", "watching", "scenario", "workspace", "journal", "gate", "meter", "control", "command"),
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
-        *("history", "observation"),
+        *("history", "observation", "qualification"),
     ),
     ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters", "pools"),
     ("suite",),

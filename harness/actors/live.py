@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from harness.actors._drain import Drain
@@ -109,7 +110,7 @@ class LiveActor:
             headers[REHEARSAL_HEADER] = context.visit.header
         is_streamed = context.streamed or self._settings.stream is True
         settings = self._settings.model_copy(update={"stream": True}) if is_streamed else self._settings
-        asked = request.model_copy(update={"model": self._model, "settings": settings})
+        asked = replace(request, model=self._model, settings=settings)
         cancelled, is_over = context.cancelled, self._provider.stream_end() if is_streamed else None
         if is_over is not None and self.meter is not None:
             drain = Drain(cancelled, is_over, self.meter)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.errors import ProviderError, ScriptError, ScriptExhaustedError
 from harness.ports import Provider, TurnContext, WireResponse
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
+from harness.schema.remembering import remembered
 from harness.schema.script import Action
 from harness.schema.tool import ToolCall, ToolSpec
 
@@ -27,6 +29,18 @@ def build(spec: ActorSpec, provider: Provider) -> ScriptedActor:
     Raises:
         ScriptError: there is no script, or an action has not exactly one form or counts unknown tokens.
     """
+    return ScriptedActor(spec.identity, _script_of(spec), provider)
+
+
+class _Script:
+    """The actions of one spec, looked through once for all trials of it."""
+
+    def __init__(self, actions: tuple[Action, ...]) -> None:
+        self.actions = actions
+
+
+@remembered(64)
+def _script_of(spec: ActorSpec) -> _Script:
     if spec.script is None:
         raise ScriptError(f"actor {spec.identity.ref!r} has no script")
     actions = tuple(Action(command=entry) if isinstance(entry, str) else entry for entry in spec.script)
@@ -34,7 +48,7 @@ def build(spec: ActorSpec, provider: Provider) -> ScriptedActor:
         problem = _problem(action)
         if problem is not None:
             raise ScriptError(f"actor {spec.identity.ref!r}: answer {position}: {problem}")
-    return ScriptedActor(spec.identity, actions, provider)
+    return _Script(actions)
 
 
 def _problem(action: Action) -> str | None:
@@ -45,7 +59,7 @@ def _problem(action: Action) -> str | None:
     return f"usage counts {', '.join(Usage.model_fields)} only" if unknown else None
 
 
-#: Longest body whose reply is remembered, in bytes: every trial of a script sends the same ones.
+#: Longest answer whose reply is remembered, in characters: every trial of a script gives the same ones.
 _SHORT: Final = 16_384
 #: Longest text that the replacements of an action may make, in characters.
 TEXT_MAX: Final = 8_388_608
@@ -55,13 +69,38 @@ TEXT_MAX: Final = 8_388_608
 _FREE: Final = Usage.model_validate(dict.fromkeys(Usage.model_fields, 0))
 
 
+class _Call(NamedTuple):
+    """A call with the placeholders in its arguments filled."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class _Said(NamedTuple):
+    """All that an answer is made of besides its action: equal ones make equal replies."""
+
+    position: int
+    model: str
+    text: str | None
+    calls: tuple[_Call, ...]
+    streamed: bool
+
+    @property
+    def size(self) -> int:
+        """Characters of what is said."""
+        return len(self.text or "") + sum(len(call.arguments) for call in self.calls)
+
+
 class ScriptedActor:
     """Gives one answer of its script for each request. Never invents one: running out is an error."""
 
-    def __init__(self, identity: ActorIdentity, actions: tuple[Action, ...], provider: Provider) -> None:
-        self._identity, self._actions, self._provider = identity, actions, provider
+    def __init__(self, identity: ActorIdentity, script: _Script, provider: Provider) -> None:
+        self._identity, self._script, self._provider = identity, script, provider
         self._position = 0
         self._calls = 0
+        self._tools: tuple[ToolSpec, ...] = ()
+        self._command_tool: tuple[str, str] | None = None
 
     @property
     def identity(self) -> ActorIdentity:
@@ -76,7 +115,7 @@ class ScriptedActor:
     @property
     def left(self) -> int:
         """Answers that were not asked for yet."""
-        return len(self._actions) - self._position
+        return len(self._script.actions) - self._position
 
     def reply(self, request: ModelRequest, context: TurnContext) -> Reply:
         """The next answer of the script.
@@ -86,27 +125,19 @@ class ScriptedActor:
                 resolved yet, a text to replace that is not there, no single command tool.
             ProviderError: the script says so, or the decoder does not take what the script made.
         """
-        if self._position >= len(self._actions):
+        if self._position >= len(self._script.actions):
             raise ScriptExhaustedError(self._position)
-        action, position = self._actions[self._position], self._position
+        action = self._script.actions[self._position]
         if action.raises is not None:
             self._position += 1
             raise _transport_failure(action.raises)
-        if action.raw_response is not None:
-            body = _raw(action.raw_response)
-        else:
-            made = self._made(action, position, request, context)
-            provider = self._provider
-            body = b"".join(provider.encode_stream(made)) if context.streamed else provider.encode_reply(made)
+        said = self._said(action, request, context)
         self._position += 1  # not before: a request that it cannot be the answer to takes none of the script's
-        if context.streamed:
-            return self._provider.decode_stream(WireResponse(200, _EVENTS, body))
-        if len(body) > _SHORT:
-            return _decoded(self._provider, body)
-        return _read(self._provider, body)  # type: ignore[arg-type]  # any object that has no __eq__ can be hashed
+        answer = _answer if said.size <= _SHORT else _answer.__wrapped__
+        return answer(self._provider, self._script, said)  # type: ignore[arg-type]  # what has no __eq__ can be hashed
 
-    def _made(self, action: Action, position: int, request: ModelRequest, context: TurnContext) -> Reply:
-        """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
+    def _said(self, action: Action, request: ModelRequest, context: TurnContext) -> _Said:
+        position = self._position
 
         def fill(text: str) -> str:
             filled = context.substitute(text)
@@ -118,26 +149,17 @@ class ScriptedActor:
                 filled = filled.replace(old, new)
             return filled
 
-        calls = self._made_calls(action, position, request.tools, fill)
-        said = action.content if action.content is not None else action.assistant_content
-        if said is not None:
-            said = fill(said) if action.content is not None else context.substitute(said)
-        natural: FinishReason = "tool_calls" if calls or _calls_in(action.raw_message) else "stop"
-        return Reply(
-            text=said,
-            calls=calls,
-            finish=action.finish or natural,
-            usage=_FREE if action.usage is None else _FREE.model_copy(update=action.usage),
-            opaque=action.raw_message,
-            model=request.model or None,
-            fingerprint=f"script-{position + 1}",
-        )
+        if action.raw_response is not None:
+            return _Said(position, "", None, (), context.streamed)
+        calls = self._made_calls(action, request.tools, fill)
+        text = action.content if action.content is not None else action.assistant_content
+        if text is not None:
+            text = fill(text) if action.content is not None else context.substitute(text)
+        return _Said(position, request.model, text, calls, context.streamed)
 
-    def _made_calls(
-        self, action: Action, position: int, tools: tuple[ToolSpec, ...], fill: Callable[[str], str]
-    ) -> tuple[ToolCall, ...]:
+    def _made_calls(self, action: Action, tools: tuple[ToolSpec, ...], fill: Callable[[str], str]) -> tuple[_Call, ...]:
         if action.command is not None:
-            name, parameter = _command_tool(tools, position)
+            name, parameter = self._tool_of_commands(tools)
             return (self._call(action.id, name, {parameter: fill(action.command)}),)
         calls = []
         for call in action.calls or ():
@@ -145,21 +167,50 @@ class ScriptedActor:
             calls.append(self._call(call.id, call.name, arguments))
         return tuple(calls)
 
-    def _call(self, given: str | None, name: str, arguments: dict[str, JsonValue]) -> ToolCall:
+    def _tool_of_commands(self, tools: tuple[ToolSpec, ...]) -> tuple[str, str]:
+        """Looked for once, for an episode offers the same tools at each turn."""
+        if self._command_tool is None or self._tools != tools:
+            self._command_tool, self._tools = _command_tool(tools, self._position), tools
+        return self._command_tool
+
+    def _call(self, given: str | None, name: str, arguments: dict[str, JsonValue]) -> _Call:
         self._calls += 1
-        id_ = given if given is not None else f"call-{self._calls}"
-        return ToolCall(id=id_, name=name, arguments_raw=canonical_json(arguments), arguments=arguments)
+        return _Call(given if given is not None else f"call-{self._calls}", name, canonical_json(arguments))
 
     def close(self) -> None:
         """Nothing to release."""
 
 
-def _decoded(provider: Provider, body: bytes) -> Reply:
+@lru_cache(maxsize=256)
+def _answer(provider: Provider, script: _Script, said: _Said) -> Reply:
+    """What the decoder makes of the answer that a script gives there; the codec is pure, so this is."""
+    action = script.actions[said.position]
+    if action.raw_response is not None:
+        body = _raw(action.raw_response)
+    else:
+        made = _made(action, said)
+        body = b"".join(provider.encode_stream(made)) if said.streamed else provider.encode_reply(made)
+    if said.streamed:
+        return provider.decode_stream(WireResponse(200, _EVENTS, body))
     return provider.decode_reply(WireResponse(200, _HEADERS, body))
 
 
-#: A codec is pure, so what it made of the same bytes once it makes of them again.
-_read = lru_cache(maxsize=256)(_decoded)
+def _made(action: Action, said: _Said) -> Reply:
+    """The reply that an action describes. Its fingerprint keeps the bodies of two turns apart."""
+    calls = tuple(
+        ToolCall(id=call.id, name=call.name, arguments_raw=call.arguments, arguments=json.loads(call.arguments))
+        for call in said.calls
+    )
+    natural: FinishReason = "tool_calls" if calls or _calls_in(action.raw_message) else "stop"
+    return Reply(
+        text=said.text,
+        calls=calls,
+        finish=action.finish or natural,
+        usage=_FREE if action.usage is None else _FREE.model_copy(update=action.usage),
+        opaque=action.raw_message,
+        model=said.model or None,
+        fingerprint=f"script-{said.position + 1}",
+    )
 
 
 def _command_tool(tools: tuple[ToolSpec, ...], position: int) -> tuple[str, str]:

@@ -22,12 +22,13 @@ from harness.schema.counting import counted
 from harness.schema.run import EpisodeJob
 from harness.wiring import Settings
 
-__all__ = ["Ceilings", "agreed", "amount", "duration", "in_memory", "opened", "refuse_too_small", "told"]
+__all__ = ["Ceilings", "agreed", "amount", "duration", "higher", "in_memory", "opened", "refuse_too_small", "told"]
 
 _MICRO: Final = Decimal(1_000_000)
 _MOST_USD: Final = Decimal(1_000_000)
 _DURATION: Final = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s?)?")
 _SECONDS: Final = (3600, 60, 1)
+_COST_REACHED: Final = "--max-cost is reached"
 _PLACE: Final = re.compile(r"\{[^{}]*\}")
 
 
@@ -123,13 +124,19 @@ def told(ceiling: Ceiling, ceilings: Ceilings) -> str | None:
     """Which ceiling was reached, and what there was no room for; None where none was."""
     refused = ceiling.refused
     if ceiling.reached == "cost":
-        spent = f"--max-cost is reached: of ${ceilings.cost_usd} at most {_usd(ceiling.committed)} is spent"
+        spent = f"{_COST_REACHED}: of ${ceilings.cost_usd} at most {_usd(ceiling.committed)} is spent"
         if refused is None or refused.most is None:
             return spent
         return f"{spent}, and the next call may cost {_usd(refused.most)}; a higher bound goes on"
     if ceiling.reached == "time" and refused is not None:
         return f"--max-time is over: too little was left for a call, which may take {refused.seconds:.0f} s"
     return "--max-time is over" if ceiling.reached == "time" else None
+
+
+def higher(reached: str | None, ceilings: Ceilings) -> Decimal | None:
+    """Twice the bound on the cost where that is what was ``reached``, as it was told; else None."""
+    is_cost = reached is not None and reached.startswith(_COST_REACHED)
+    return 2 * ceilings.cost_usd if is_cost and ceilings.cost_usd is not None else None
 
 
 def refuse_too_small(jobs: Sequence[EpisodeJob], ceilings: Ceilings, run: Path | None) -> None:

@@ -13,7 +13,7 @@ from harness.cli.progress import Progressing
 from harness.errors import InputError
 from harness.schema.actor import ActorSpec
 from harness.schema.check import RecordingReport
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario
@@ -49,7 +49,7 @@ class Replayed:
         told = [f"{counted(total, 'recording')} {worded(total, 'fits', 'fit')}" if total else "no recording"]
         if found:
             (first, word), *rest = found
-            share = f"{of_all(first, total, 'recording')} {worded(first, 'is', 'are')} {word}"
+            share = f"{of_all(first, total, 'recording')} {worded_of(first, total, 'is', 'are')} {word}"
             told = [share, *(f"{number} {word}" for number, word in rest)]
         if self.strays:
             told.append(counted(len(self.strays), "stray"))

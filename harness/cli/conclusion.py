@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from harness.cli.exit_codes import BY_VERDICT, ExitCode
 from harness.cli.output import note
 from harness.receipt import last_attempts, provider_failure
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
-__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out"]
+__all__ = ["of_receipts", "of_suite", "tell_beside", "tell_left_out", "why_stopped"]
 
 
 def of_receipts(view: RunView, total: int) -> set[ExitCode]:
@@ -66,27 +65,38 @@ def tell_beside(view: RunView) -> None:
             note(f"harness: episode {number} ({receipt.scenario}): {remark}")
 
 
-def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path) -> set[ExitCode]:
+def why_stopped(end: SuiteEnd, reached: str | None, total: int) -> tuple[str, ...]:
+    """Why some of ``total`` places of the plan were not played, a line each; ``reached`` as of ``of_suite``."""
+    bugs = [f"a bug of harness in episode {crash.index + 1}" for crash in end.crashes]
+    return (*([reached or "interrupted"] if end.stopped else ()), *_left_alone(end, total), *bugs)
+
+
+def _left_alone(end: SuiteEnd, total: int) -> tuple[str, ...]:
+    return tuple(
+        f"{provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
+        f"{total} {worded(left_out, 'was', 'were')} not begun"
+        for provider, left_out in end.left_alone.items()
+    )
+
+
+def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: Path, *, command: str) -> set[ExitCode]:
     """What happened besides; ``kept`` of ``total`` episodes are finished and lie in ``folder``.
 
-    ``reached`` is the ceiling that ended it, None where none did.
+    ``reached`` is the ceiling that ended it, None where none did; ``command`` goes on with the run.
     """
     codes: set[ExitCode] = set()
-    go_on = f"go on with: harness run --resume {shlex.quote(str(folder))}"
+    go_on = f"go on with: {command}"
     for crash in end.crashes:
         note(f"harness: a bug of harness in episode {crash.index + 1} of {total}: {crash.place}")
         codes.add(ExitCode.BUG)
-    for provider, left_out in end.left_alone.items():
-        note(
-            f"harness: {provider} refused several episodes in a row (key or quota) and is left alone: {left_out} of "
-            f"{total} {worded(left_out, 'was', 'were')} not begun, without a call; put that right, and {go_on}"
-        )
+    for told in _left_alone(end, total):
+        note(f"harness: {told}, without a call; put that right, and {go_on}")
         codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
         why = reached or "interrupted"
         note(
-            f"harness: {why}; {of_all(kept, total, 'episode')} {worded(kept, 'is', 'are')} finished and kept in "
-            f"{folder}; {go_on}"
+            f"harness: {why}; {of_all(kept, total, 'episode')} {worded_of(kept, total, 'is', 'are')} finished and kept "
+            f"in {folder}; {go_on}"
         )
         codes.add(ExitCode.INTERRUPTED if reached is None else ExitCode.NOT_JUDGED)
     return codes

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness import wiring
+from harness.cli.ceilings import refuse_too_small
 from harness.cli.estimate import estimate
+from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import planned
+from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
+from harness.cli.resuming import kept, resumed
+from harness.receipt import refuse_taken
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob
 
-__all__ = ["print_plan"]
+__all__ = ["look", "print_plan"]
+
+
+def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) -> ExitCode:
+    """What ``harness run`` would play: whatever it would refuse to begin with is refused, and nothing is done.
+
+    Raises InputError and StoreError.
+    """
+    wiring.refuse_ordinary_keys(settings, jobs)
+    before = None
+    if order.resume is not None:
+        before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
+        jobs = tuple(job for _, job in before.left.jobs)
+    elif order.out is not None:
+        refuse_taken(order.out, kept(order.asked))
+    with order.responses.held(order.resume) as held:
+        held.refuse_left_out({job.key for job in jobs})
+    refuse_too_small(jobs, order.ceilings, order.resume)
+    if before is not None:
+        before.tell()
+    print_plan(jobs, order.form)
+    return gravest(order.playing.tell(tolerate_strays=order.tolerate_stale))
 
 
 def print_plan(jobs: Sequence[EpisodeJob], form: str) -> None:

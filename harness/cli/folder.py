@@ -105,11 +105,21 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     return text
 
 
-def as_json(view: RunView) -> JsonValue:
-    """What ``--format json`` prints of a run."""
+def as_json(view: RunView, folder: Path) -> JsonValue:
+    """What ``--format json`` prints of a run in ``folder``."""
     receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
-    return {"receipts": receipts, "verdicts": dict(view.manifest.verdicts), "cost": cost}
+    manifest = view.manifest
+    stopped: JsonValue = list(manifest.stopped)
+    return {
+        "run": manifest.run_id,
+        "folder": str(folder),
+        "state": "killed" if view.killed else manifest.state,
+        "stopped": stopped,
+        "receipts": receipts,
+        "verdicts": dict(manifest.verdicts),
+        "cost": cost,
+    }
 
 
 def _prices(jobs: Sequence[EpisodeJob]) -> tuple[ActorPrice, ...]:

@@ -32,7 +32,7 @@ def purge(runs: tuple[Path, ...]) -> ExitCode:
         read_run(run)
         held = sole(run)  # whoever plays there needs them
         try:
-            count = _emptied(run / "episodes")
+            count = _emptied(run / "episodes") + _emptied(run / "superseded" / "episodes")
             _remove_halves(run)
         finally:
             os.close(held)

@@ -55,7 +55,7 @@ reports_option = click.option(
 def list_runs(
     *, reports: Path | None, scenario: str | None, actor: str | None, state: str | None, most: int, form: str
 ) -> ExitCode:
-    """List runs, newest first, as the index knows them; an index that is missing or damaged is made anew."""
+    """List runs, newest first; the index is brought up to date with the folders, or made anew where it is damaged."""
     place = _reports(reports)
     runs = [
         one
@@ -122,16 +122,16 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
 
 
 def _runs(reports: Path) -> Sequence[IndexedRun]:
-    """What the index says; made first where it is not there, and anew where it is damaged."""
-    there = indexing.index(reports)
-    if not there.path.exists():
-        indexing.rebuild(reports)
+    """The runs that are there, by the index, which is brought up to date; made anew where it is damaged."""
     try:
-        return there.runs()
+        runs, remarks = indexing.current(reports)
     except IndexDamagedError:
         indexing.rebuild(reports)
-        note(f"harness: {there.path} was damaged, or of an older version; it was made anew")
-        return there.runs()
+        note(f"harness: {reports / indexing.INDEX} was damaged, or of an older version; it was made anew")
+        runs, remarks = indexing.current(reports)
+    for remark in remarks:
+        note(f"harness: {remark}")
+    return runs
 
 
 def _any(glob: str | None, names: Sequence[str]) -> bool:
@@ -155,5 +155,5 @@ def _row(run: IndexedRun) -> JsonValue:
     tokens = None if None in known else sum(one for one in known if one is not None)
     scenarios: JsonValue = list(dict.fromkeys(row.scenario for row in run.episodes))
     actors: JsonValue = list(dict.fromkeys(row.actor for row in run.episodes))
-    told = run.model_dump(mode="json", exclude={"episodes"})
+    told = run.model_dump(mode="json", exclude={"episodes", "stamp"})
     return {**told, "verdicts": verdicts, "tokens": tokens, "scenarios": scenarios, "actors": actors}

@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from harness import wiring
-from harness.cli.answers import tell_waiting
-from harness.cli.ceilings import refuse_too_small
-from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out
+from harness.cli.ceilings import higher, refuse_too_small
+from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
@@ -18,9 +17,10 @@ from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
 from harness.cli.resuming import Resumed, keep, kept, resumed
+from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
-from harness.receipt import RunStore, last_attempts, read_run
+from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
@@ -65,12 +65,13 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                         keep(store, order.asked)
                 earlier = () if before is None else before.left.before
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
+                store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
                 store.write_report(reporter.filename, reporter.render(view))
     tell_left_out(view)
     _print(settings, view, folder, order)
-    tell_waiting(view, folder)
+    tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")
@@ -78,7 +79,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
-    return gravest({*found, *of_receipts(view, len(jobs)), *of_suite(end, reached, done, len(jobs), folder)})
+    command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
+    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
+    return gravest({*found, *of_receipts(view, len(jobs)), *besides})
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -142,4 +145,4 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
                 episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
     elif order.form == "json":
-        say_json(as_json(view), indent=2)
+        say_json(as_json(view, folder), indent=2)

@@ -85,7 +85,7 @@ class _Bar(_Counting):
         room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS
         if len(told) > room:
             # rich would cut every column, the numbers too
-            told = f"{told[: max(room - 1, 0)]}…"
+            told = self.standing.shortly(room)
         self._bar.update(self._task, advance=done, description=last, told=told)
 
     @contextlib.contextmanager

@@ -19,7 +19,7 @@ from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.errors import NothingSelectedError, UsageError
 from harness.schema.actor import Provenance
-from harness.schema.counting import of_all, worded
+from harness.schema.counting import of_all, worded_of
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
@@ -92,11 +92,11 @@ def record(
     elif not replace:
         _refuse_recorded(folder, jobs)
     wiring.refuse_ordinary_keys(settings, jobs)
+    refuse_too_small(jobs, spending.ceilings, None)
+    refuse_unplayed(settings, jobs)
     if spending.dry_run:
         print_plan(jobs, form)
         return ExitCode.PASSED
-    refuse_too_small(jobs, spending.ceilings, None)
-    refuse_unplayed(settings, jobs)
     said: dict[str | None, Provenance] = {"simulated": "simulated", "live": "live"}
     kept = wiring.keeping(
         settings,
@@ -191,8 +191,8 @@ def _play(
     if reached is not None:
         left = ", ".join(dict.fromkeys(job.loaded.scenario.id for job in jobs[begun:]))
         note(
-            f"harness: {reached}; {of_all(recorded, len(jobs), 'episode')} {worded(recorded, 'is', 'are')} recorded; "
-            f"not played to the end: {left}"
+            f"harness: {reached}; {of_all(recorded, len(jobs), 'episode')} "
+            f"{worded_of(recorded, len(jobs), 'is', 'are')} recorded; not played to the end: {left}"
         )
         codes.add(ExitCode.NOT_JUDGED)
     _conclude(recorded, len(jobs), log.folder, form)

@@ -14,7 +14,7 @@ from harness.cli.options import format_option
 from harness.cli.output import colored, say, say_json, width
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
-from harness.receipt import read_run
+from harness.receipt import is_written, read_run
 
 __all__ = ["report"]
 
@@ -42,6 +42,8 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
     view = read_run(folder)
+    if view.manifest.state == "running":
+        view = view.model_copy(update={"killed": not is_written(folder)})
     tell_left_out(view)
     if transcripts:
         view = wiring.with_transcripts(settings, folder, view)
@@ -50,7 +52,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
             _write(folder / reporter.filename, reporter.render(view))
             keep_to_owner(view, folder / reporter.filename)
         if form == "json":
-            say_json(as_json(view), indent=2)
+            say_json(as_json(view, folder), indent=2)
             return ExitCode.PASSED
         written = [
             reporter.filename for reporter in wiring.reporters().values() if (folder / reporter.filename).is_file()

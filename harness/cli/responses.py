@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from harness.cli.answers import parse_answers
 from harness.cli.decisions import parse_decisions
+from harness.cli.output import note
+from harness.cli.spoken_to import Holder, spoken_to
 from harness.errors import DecisionRefusedError, OpeningRefusedError, UsageError
 from harness.receipt import read_run
-from harness.schema.counting import counted
 from harness.schema.record import Decision
 
 __all__ = ["Held", "Responses"]
@@ -53,10 +55,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Answers and decisions by the numbers of episodes, from 1, in the summary of their run."""
+    """Answers and decisions, each with what the command line calls its episode."""
 
-    answers: tuple[tuple[int, str], ...] = ()
-    decisions: tuple[tuple[int, Decision, bytes | None], ...] = ()
+    answers: tuple[tuple[str, str], ...] = ()
+    decisions: tuple[tuple[str, Decision, bytes | None], ...] = ()
 
     @classmethod
     def of(cls, run: Path | None, answers: Sequence[str], decisions: Sequence[str]) -> Self:
@@ -74,48 +76,35 @@ class Responses:
         Raises UsageError that tells all that is wrong with any of it, StoreError for what is no run.
         """
         with ExitStack() as stack:
-            recorders, places = self._hold(stack, run) if run is not None and self._numbers else ([], [])
-            yield Held(stack, recorders, places)
+            if run is None or not (self.answers or self.decisions):
+                yield Held(stack, [], [])
+            else:
+                yield self._hold(stack, run)
 
-    @property
-    def _numbers(self) -> list[tuple[str, int]]:
-        answered = [("--answer", number) for number, _ in self.answers]
-        return [*answered, *(("--decide", number) for number, _, _ in self.decisions)]
-
-    def _hold(self, stack: ExitStack, run: Path) -> tuple[list[_Recorder], list[tuple[str, str]]]:
-        receipts = read_run(run).receipts
-        problems = [
-            f"{option} {number}: {run} has {counted(len(receipts), 'episode')}"
-            for option, number in self._numbers
-            if not 1 <= number <= len(receipts)
-        ]
-        numbers = [number for _, number in self._numbers]
-        problems += [
-            f"episode {number} is spoken to {numbers.count(number)} times; say one thing to it"
-            for number in dict.fromkeys(numbers)
-            if numbers.count(number) > 1
-        ]
-        if problems:
-            raise UsageError("; ".join(problems))
+    def _hold(self, stack: ExitStack, run: Path) -> Held:
+        view = read_run(run)
+        said = spoken_to(view, run, self._said(run))
         recorders: list[_Recorder] = []
-        places = [(receipts[number - 1].key, f"{option} {number}") for option, number in self._numbers]
-        for (_, told), held in zip(places, self._holders(run, [key for key, _ in places]), strict=True):
+        problems: list[str] = []
+        refused: list[str] = []
+        for one in said:
             try:
-                recorders.append(stack.enter_context(held))
+                recorders.append(stack.enter_context(one.hold(view.receipts[one.number - 1].key)))
             except OpeningRefusedError as error:
-                problems.append(f"{told}: the episode takes no answer: {error}")
+                problems.append(f"{one.told}: the episode takes no answer: {error}")
             except (DecisionRefusedError, ValueError) as error:
-                problems.append(f"{told}: {error}")
-        if problems:
-            raise UsageError("; ".join(problems))
-        return recorders, places
+                (refused if one.is_of_all else problems).append(f"{one.told}: {error}")
+        if problems or (refused and not recorders):
+            raise UsageError("; ".join(problems or refused))
+        for problem in refused:
+            note(f"harness: {problem}; it waits on")
+        return Held(stack, recorders, [(view.receipts[one.number - 1].key, one.told) for one in said])
 
-    def _holders(self, run: Path, keys: Sequence[str]) -> Iterator[AbstractContextManager[_Recorder]]:
+    def _said(self, run: Path) -> Iterator[tuple[str, str, Holder]]:
         # they take the loop, which no help waits for
         from harness.wiring.waiting import held_for_answer, held_for_decision  # noqa: PLC0415
 
-        of_answers, of_decisions = keys[: len(self.answers)], keys[len(self.answers) :]
-        for key, (_, text) in zip(of_answers, self.answers, strict=True):
-            yield held_for_answer(run, key, text)
-        for key, (_, word, printed) in zip(of_decisions, self.decisions, strict=True):
-            yield held_for_decision(run, key, word, printed)
+        for who, text in self.answers:
+            yield "--answer", who, partial(held_for_answer, run, text=text)
+        for who, word, printed in self.decisions:
+            yield "--decide", who, partial(held_for_decision, run, decision=word, printed=printed)

@@ -18,7 +18,7 @@ from harness.errors import StoreError, UsageError
 from harness.receipt import Remainder, RunStore, read_manifest, remainder, set_aside, was_killed_at_once
 from harness.redaction import SecretGuard
 from harness.schema.base import Frozen
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 from harness.schema.run import EpisodeJob, Manifest
 
 __all__ = ["ASKED", "Asked", "Resumed", "asked_of", "keep", "kept", "resumed"]
@@ -54,21 +54,38 @@ class Asked(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A run that is gone on with: its manifest as it was, and what is left of the plan."""
+    """A run that is gone on with: its manifest as it was, and what is left of the plan.
+
+    ``abandoned`` are folders of unfinished episodes that none of the plan goes on with, for they play something else.
+    """
 
     folder: Path
     manifest: Manifest
     left: Remainder = field(repr=False)
     total: int
+    abandoned: tuple[Path, ...] = ()
 
     def tell(self) -> None:
         """Say on standard error what answers another question now, and how much is left."""
+        anew = "what was played before is set aside, and it is played anew"
+        now = anew if self.left.superseded else "it is played as it is now"
         for change in self.left.changed:
-            note(f"harness: {change} since the run began: what was played before is set aside, and it is played anew")
+            note(f"harness: {change} since the run began: {now}")
+        number = len(self.abandoned)
+        if number:
+            note(
+                f"harness: {counted(number, 'unfinished episode')} of before {worded(number, 'is', 'are')} not gone on "
+                f"with and set aside in {self.folder / ASIDE}; harness history purge removes "
+                f"{worded(number, 'it', 'them')}"
+            )
         note(f"harness: {_told(self.left, self.total)}")
 
     def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
         """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
+        if self.abandoned:
+            from harness.wiring.damaged import keep_abandoned  # noqa: PLC0415  (it takes the loop)
+
+            keep_abandoned(self.folder, self.abandoned)
         if not self.left.superseded:
             return
         set_aside(self.folder, self.left.superseded, guard)
@@ -150,7 +167,17 @@ def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_da
         retries=retries,
         replay_damaged=replay_damaged,
     )
-    return Resumed(folder, manifest, left, len(jobs))
+    return Resumed(folder, manifest, left, len(jobs), _abandoned(folder, jobs, left))
+
+
+def _abandoned(folder: Path, jobs: Sequence[EpisodeJob], left: Remainder) -> tuple[Path, ...]:
+    if not (folder / "episodes").is_dir():
+        return ()
+    from harness.wiring.damaged import abandoned  # noqa: PLC0415  (it takes the loop, which no help waits for)
+
+    attempts = [*(job.attempt for _, job in left.jobs), *(one.receipt.attempt for _, one in left.finished), 1]
+    keys = (job.model_copy(update={"attempt": attempt}).key for job in jobs for attempt in range(1, max(attempts) + 1))
+    return abandoned(folder, keys)
 
 
 def _whole(folder: Path) -> None:
@@ -179,6 +206,6 @@ def _told(left: Remainder, total: int) -> str:
     again = f", {left.failed} of them again, for {worded(left.failed, 'its', 'their')} provider failed"
     done, now = total - len(left.jobs), len(left.jobs)
     return (
-        f"{of_all(done, total, 'episode')} {worded(done, 'is', 'are')} finished; "
+        f"{of_all(done, total, 'episode')} {worded_of(done, total, 'is', 'are')} finished; "
         f"{now} {worded(now, 'is', 'are')} played now{again if left.failed else ''}"
     )

@@ -14,9 +14,9 @@ from harness.cli.cast import Cast, cast, recorded_files
 from harness.cli.ceilings import agreed
 from harness.cli.damaged import replay_damaged_option, replays_damaged
 from harness.cli.decisions import decide_option
-from harness.cli.dry_run import print_plan
+from harness.cli.dry_run import look
 from harness.cli.episode_options import episode_options, options_of
-from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters
 from harness.cli.leaving_options import Leaving, leaving_options
 from harness.cli.options import format_option
@@ -95,7 +95,7 @@ def run(
     """Play scenarios (default: all) and write receipts and reports into a run folder.
 
     With scripted and recorded actors every episode must pass, and a recording must still fit. With live actors the
-    exit code only says whether every episode left a receipt that is judged.
+    exit code only says whether every episode left a receipt that is judged: 0, 2 where one is not, 3 where one waits.
     """
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
@@ -111,12 +111,6 @@ def run(
     care = scale.care(settings)
     playing, jobs, shard = _planned(settings, asked, options, resume)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
-    if spending.dry_run:
-        with responses.held(resume):
-            pass  # what is wrong with them is told
-        wiring.refuse_ordinary_keys(settings, jobs)
-        print_plan(jobs, form)
-        return gravest(playing.tell(tolerate_strays=leaving.tolerates_stale))
     refuse_unplayed(settings, jobs)
     order = Order(
         options=options,
@@ -137,7 +131,7 @@ def run(
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
     )
-    return play(settings, jobs, order)
+    return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
 
 
 def _claimed(context: click.Context, run: Path | None, spending: Spending) -> int | None:

@@ -11,12 +11,13 @@ from harness import catalog, wiring
 from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import colored, say, say_json, width
+from harness.cli.waiting import question_of, to_do
 from harness.errors import HarnessError, StoreError, UsageError
 from harness.receipt import read_run
 from harness.schema.base import JsonValue
 from harness.schema.receipt import Receipt
 from harness.schema.recording import Drift
-from harness.schema.run import EpisodeJob, RunView
+from harness.schema.run import EpisodeJob, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
 from harness.suite import is_stale
 
@@ -61,18 +62,20 @@ def show(
     kept = wiring.kept_recording(settings, folder, receipt)
     if transcript:
         if kept is None:
-            raise StoreError(f"{folder}/{number}: {_nothing_kept(receipt)}")
+            raise StoreError(f"{folder}/{number}: {_nothing_kept(receipt, view.log[number - 1])}")
         _say_transcript(settings, wiring.transcript_of(settings, kept), form)
     elif form == "json":
-        _say_receipt(view, number, kept)
+        _say_receipt(view, number, kept, question_of(settings, view, folder, number))
     else:
         told: str = catalog.shared("reporters", "episode").tell(
             view,
             number,
             width=width(),
             color=colored(settings.environ),
-            recording=_nothing_kept(receipt) if kept is None else str(kept),
+            recording=_nothing_kept(receipt, view.log[number - 1]) if kept is None else str(kept),
             drifts=_drifts(settings, receipt, kept),
+            asks=question_of(settings, view, folder, number),
+            to_type=to_do(view, folder, number),
             again=None if kept is None else shlex.join(["harness", "show", f"{folder}/{number}", "--transcript"]),
         )
         say(told)
@@ -111,7 +114,9 @@ def _chosen(
     raise UsageError(f"{folder} has no such episode; {there}")
 
 
-def _nothing_kept(receipt: Receipt) -> str:
+def _nothing_kept(receipt: Receipt, log: RunLogEntry) -> str:
+    if log.resumable:
+        return "the episode is not over: what is recorded of it is kept, as --keep says, when it ends"
     if receipt.actor.kind == "script":
         return f"a script is not recorded; harness scenario show {receipt.scenario} tells what it does"
     if receipt.actor.kind == "recorded":
@@ -136,7 +141,7 @@ def _drifts(settings: wiring.Settings, receipt: Receipt, kept: Path | None) -> t
         return ()
 
 
-def _say_receipt(view: RunView, number: int, kept: Path | None) -> None:
+def _say_receipt(view: RunView, number: int, kept: Path | None, asks: str | None) -> None:
     receipt = view.receipts[number - 1]
     log = next((entry for entry in view.log if entry.key == receipt.key), None)
     told: dict[str, JsonValue] = {
@@ -144,6 +149,7 @@ def _say_receipt(view: RunView, number: int, kept: Path | None) -> None:
         "receipt": receipt.model_dump(mode="json"),
         "log": None if log is None else log.model_dump(mode="json"),
         "recording": None if kept is None else str(kept),
+        "asks": asks,
     }
     say_json(told, indent=2)
 

@@ -28,10 +28,10 @@ class Spending:
 
     @classmethod
     def of(cls, context: click.Context) -> Self:
-        """That of a command whose options were read. What is not played needs no bound on its cost."""
+        """That of a command whose options were read. What is not played needs no consent; a bound is looked at."""
         cost, time_s = kept(context, "max_cost"), kept(context, "max_time")
         dry_run = bool(kept(context, "dry_run"))
-        bound = cost if isinstance(cost, Decimal) and not dry_run else None
+        bound = cost if isinstance(cost, Decimal) else None
         ceilings = Ceilings(bound, time_s if isinstance(time_s, float) else None)
         return cls(ceilings, yes_spend=bool(kept(context, "yes_spend")) or dry_run, dry_run=dry_run)
 

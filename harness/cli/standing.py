@@ -76,6 +76,16 @@ class Standing:
             return ""
         return f"{bound}{self.tokens:,} {worded(self.tokens, 'token', 'tokens')}{more}"
 
+    def shortly(self, room: int) -> str:
+        """What it cost and the counts in so many characters: the counts are cut first, for the cost is what runs on."""
+        bound = ">= " if self.at_least or self.unknown else ""
+        cost = f"{bound}${self.micro_usd / 1_000_000:.4f}" if self.micro_usd else self.spent.partition(" and ")[0]
+        whole = ", ".join(filter(None, (self.counts, cost)))
+        if len(whole) <= room:
+            return whole
+        told = ", ".join(filter(None, (cost, self.counts)))
+        return told if len(told) <= room else f"{told[: max(room - 1, 0)]}…"
+
     def left_s(self, elapsed_s: float) -> float | None:
         """Seconds that the rest will take where it goes on as it did; None where that cannot be told yet."""
         if self.total is None or not self.done or self.done >= self.total:

@@ -10,7 +10,7 @@ import click
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
-from harness.receipt import Verification, verify_run
+from harness.receipt import Verification, is_written, verify_run
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 
@@ -40,11 +40,8 @@ def verify(*, runs: tuple[Path, ...], form: str) -> ExitCode:
             say_json(row)
     else:
         for run, one in found.items():
-            say(
-                "\n".join(
-                    (f"{run}: {_sentence(one)}", *(f"  {flaw.told}" for flaw in (*one.flaws, *one.torn, *one.told)))
-                )
-            )
+            beside = (f"  {flaw.told}" for flaw in (*one.flaws, *one.torn, *one.told))
+            say("\n".join((f"{run}: {_sentence(run, one)}", *beside)))
     return gravest(map(_code, found.values()))
 
 
@@ -65,13 +62,13 @@ def _code(one: Verification) -> ExitCode:
     return ExitCode.PASSED if one.state == "complete" else ExitCode.NOT_JUDGED
 
 
-def _sentence(one: Verification) -> str:
+def _sentence(run: Path, one: Verification) -> str:
     if one.flaws:
         return "was changed"
     receipts = f"{counted(one.finished, 'receipt')} of {counted(one.planned, 'episode')}"
     if one.state == "complete":
         return f"is as it was written, {receipts}"
-    how = "goes on or was killed" if one.state == "running" else "was interrupted"
+    how = "was interrupted" if one.state != "running" else "goes on" if is_written(run) else "was killed"
     return f"{how}, {receipts}; what is there is whole"
 
 

@@ -176,14 +176,22 @@ def split_strict(text: str) -> tuple[Word, ...] | None:
 
 def trim_lines(words: Sequence[Word]) -> list[Word]:
     """Words of ``split_shell`` without the line ends before the first and after the last command."""
-    ends = [word.operator and not word.text.strip("\n") for word in words]
-    first = next((at for at, end in enumerate(ends) if not end), len(words))
-    last = next((at for at in range(len(words), first, -1) if not ends[at - 1]), first)
+    first, last = 0, len(words)
+    while first < last and _ends_lines(words[first]):
+        first += 1
+    while first < last and _ends_lines(words[last - 1]):
+        last -= 1
     return list(words[first:last])
+
+
+def _ends_lines(word: Word) -> bool:
+    return word.operator and not word.text.strip("\n")
 
 
 def program_name(text: str) -> str:
     """The last part of a program's path; the program itself is always looked up by this name."""
+    if "/" not in text and text != ".":
+        return text
     parts = [part for part in text.split("/") if part not in ("", ".")]
     return parts[-1] if parts else ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.command.call import read_call
 from harness.command.clock import read_clock
 from harness.command.expansion import substitutes
@@ -31,11 +33,11 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
         return ParsedCommand(shape=UNREAD)
     words, shell = split_words(text), split_shell(text)
     if words is None or shell is None:
-        return ParsedCommand(shape=UNREAD.model_copy(update={"multiline": has_lines(text)}))
+        return ParsedCommand(shape=replace(UNREAD, multiline=has_lines(text)))
     places = Places(context, profile)
     call = None if context.call is None else read_call(words, shell, context.call, places)
     if call is not None and _has_bare_return(text):
-        call = call.model_copy(update={"argv": None, "refused": call.refused or "unparseable"})
+        call = replace(call, argv=None, refused=call.refused or "unparseable")
     clock = None if any(substitutes(word, profile.harmless) for word in words) else read_clock(shell)
     reads = None if "\0" in text else read_plan(text, shell, places)
     shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from harness.command.honesty import as_a_shell
@@ -40,7 +41,7 @@ def read_plan(text: str, shell: Sequence[Word], places: Places) -> ReadPlan | No
         return None
     strict = _strict(text, shell, places)
     if strict is None or strict.role != tolerant.role:
-        return tolerant.model_copy(update={"refused": "ambiguous"})
+        return replace(tolerant, refused="ambiguous")
     return strict
 
 
@@ -70,7 +71,7 @@ def _plan(groups: Groups | None, places: Places) -> ReadPlan | None:
         one = segment(words, places)
         if one is None:
             return None
-        segments.append(one.model_copy(update={"operator": operator}))
+        segments.append(replace(one, operator=operator))
     return ReadPlan(segments=tuple(segments), role=_role(segments))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from harness.config.tables import word
 from harness.schema.price import Price
 
 __all__ = ["RATES", "read_price"]
@@ -24,7 +25,7 @@ def read_price(table: object) -> Price | str:
         return f"must be a table; allowed keys: {', '.join(RATES)}"
     unknown = [key for key in table if key not in RATES]
     if unknown:
-        return f"a key is unknown; allowed keys: {', '.join(RATES)}"
+        return f"{word(unknown[0], 'a key')} is unknown; allowed keys: {', '.join(RATES)}"
     rates = {key: _decimal(value) for key, value in table.items()}
     wrong = [key for key, rate in rates.items() if rate is None]
     missing = [key for key in _NEEDED if key not in rates]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.config.presets import PRESETS
-from harness.config.tables import tables
+from harness.config.tables import tables, word
 from harness.errors import ConfigError, UsageError
 from harness.schema.base import JsonValue
 
@@ -114,12 +114,13 @@ def _names() -> tuple[str, ...]:
 
 def _provider(path: Path, name: str, table: JsonValue) -> ProviderConfig:
     if name not in _names():
-        raise ConfigError(f"{path}: providers: a name is not known; allowed: {', '.join(_names())}")
+        raise ConfigError(f"{path}: providers: {word(name, 'a name')} is not known; allowed: {', '.join(_names())}")
     place = f"{path}: [providers.{name}]"
     if not isinstance(table, dict):
         raise ConfigError(f"{place}: must be a table; allowed keys: {', '.join(_KEYS)}")
-    if any(key not in _KEYS for key in table):
-        raise ConfigError(f"{place}: a key is not known; allowed: {', '.join(_KEYS)}")
+    unknown = [key for key in table if key not in _KEYS]
+    if unknown:
+        raise ConfigError(f"{place}: {word(unknown[0], 'a key')} is not known; allowed: {', '.join(_KEYS)}")
     number = table.get("concurrency")
     if number is not None and (
         isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= CONCURRENCY_MAX

@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from harness.config.tables import word
 from harness.errors import UsageError
 from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings
@@ -49,7 +50,9 @@ def apply_settings(settings: GenerationSettings, assignments: Iterable[str]) -> 
         if not equals:
             raise UsageError(f"--set takes NAME=VALUE; names: {', '.join(ALLOWED)}")
         if name not in ALLOWED:
-            raise UsageError(f"--set: there is no such setting; names: {', '.join(ALLOWED)}")
+            named = word(name, "")
+            told = f" as {named}" if named else ""
+            raise UsageError(f"--set: there is no such setting{told}; names: {', '.join(ALLOWED)}")
         given[name] = _value(text.strip())
         if given[name] is None or read_settings(given)[1] is not None:
             raise UsageError(f"--set {name}: this value cannot be used; allowed: {ALLOWED[name]}")

@@ -10,10 +10,18 @@ from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 
-__all__ = ["NAME", "tables"]
+__all__ = ["NAME", "tables", "word"]
 
 #: What a table below another one may be called.
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+#: Letters and single underscores: what a setting looks like, and no key of a provider.
+_WORD: Final = re.compile(r"(?=.{1,40}\Z)[a-z]+(?:_[a-z]+)*")
+
+
+def word(given: object, otherwise: str) -> str:
+    """A name that somebody wrote, quoted where it can be no secret; else ``otherwise``."""
+    return repr(given) if isinstance(given, str) and _WORD.fullmatch(given) else otherwise
 
 
 def tables(path: Path, above: str) -> dict[str, JsonValue]:

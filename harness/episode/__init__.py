@@ -1,6 +1,7 @@
 """One run of one scenario: the only loop, and the order of its checks."""
 
 from harness.episode.answering import answering, give_answer
+from harness.episode.asking import question
 from harness.episode.deciding import decide, deciding
 from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
@@ -20,5 +21,6 @@ __all__ = [
     "give_answer",
     "json_object",
     "open_world",
+    "question",
     "run",
 ]

@@ -17,7 +17,7 @@ def admit(world: World, turn: TurnInHand) -> Outcome | None:
 
     A call that an earlier driver was admitted to was admitted.
     """
-    excess = world.parts.detached.excess(world.parts.job.key) if world.journal.ahead is None else None
+    excess = world.parts.detached.excess(world.key) if world.journal.ahead is None else None
     if excess is not None:
         limit, observed = excess
         return Outcome(
@@ -52,13 +52,13 @@ def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
         return None
     # it was cancelled between the two: a call that the journal does not know of is not made
     if quota is not None:
-        quota.settle(row_of(turn.operation, attempt), None, sent=False)
+        quota.settle(row_of(turn.operation, attempt), None, billed=False)
     return world.bounds.cancellation()
 
 
 def call_s(world: World) -> float:
     """How long a model call may take now, in seconds."""
-    return min(world.scenario.limits.model_call_s, max(world.bounds.left(), 0.0))
+    return min(world.limits.model_call_s, max(world.bounds.left(), 0.0))
 
 
 def _is_over(world: World) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 from harness.episode.admission import call_s, start
@@ -31,7 +32,7 @@ REPEATS = 1
 
 _CATEGORIES: dict[str, ProviderCategory] = {name: name for name in get_args(ProviderCategory)}
 _GAVE_UP: dict[str, GaveUp] = {name: name for name in get_args(GaveUp)}
-_BEFORE = "so it ended before its driver was killed"
+_BEFORE = "it ended so when an earlier process asked; it is not sent again"
 
 
 def ask(world: World, turn: TurnInHand) -> Outcome | None:
@@ -48,7 +49,8 @@ def ask(world: World, turn: TurnInHand) -> Outcome | None:
         known = _known(world, turn, attempt)
         if known is None and world.was_cut_off() and _is_live(world):
             known = CallEnd(gave_up="interrupted")
-        end, seconds = (known, 0.0) if known is not None else _called(world, turn, attempt, failed)
+        before = world.measured_before(row_of(turn.operation, attempt))
+        end, seconds = (known, before) if known is not None else _called(world, turn, attempt, failed)
         if end.reply is not None:
             settle(world, turn, attempt, end.reply, seconds)
             return None
@@ -111,7 +113,7 @@ def _as_decided(world: World, turn: TurnInHand, attempt: int, decided: Decided) 
             return Outcome(status="failed", reason="operator_abort")
         case "record_failure":
             world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="failed", detail=DECIDED))
-            world.attempts.append(world.attempts.pop().model_copy(update={"error": DECIDED}))
+            world.attempts.append(replace(world.attempts.pop(), error=DECIDED))
             return Outcome(status="failed", reason="model_error", detail="transport")
         case "replay_success":
             adopt(world, turn, attempt, _kept(world, turn, attempt))
@@ -147,14 +149,17 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
     def late(usage: Usage) -> None:
         parts.late.hand_over(lambda: world.late.add(row_of(turn.operation, attempt), usage))
 
-    call = ModelCall(settled, detached=parts.detached, scope=job.key, late=late)
+    call = ModelCall(settled, detached=parts.detached, scope=world.key, late=late)
     started = parts.clock.monotonic()
     make = call_at_once if getattr(parts.actor, "is_immediate", False) else call_model
     try:
         end = make(call, world.bounds, limit_s=limit_s)
     finally:
         leave(world)
-    return end, parts.clock.monotonic() - started
+    seconds = parts.clock.monotonic() - started
+    if world.durable is not None:
+        world.durable.times.keep("attempt", seconds, row_of(turn.operation, attempt))
+    return end, seconds
 
 
 def _keep(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:

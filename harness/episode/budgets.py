@@ -19,7 +19,7 @@ def used(world: World, *, after: bool = False) -> meter.Used:
 
     Tokens are only added up where they are limited.
     """
-    state, limits = world.state, world.scenario.limits
+    state, limits = world.state, world.limits
     return meter.Used(
         active_ms=state.active_ms,
         total_tokens=meter.NOTHING if limits.total_tokens is None else state.total_tokens,
@@ -38,18 +38,18 @@ def at_start(world: World) -> Outcome | None:
     if stop is not None:
         return stop
     measure(world)
-    return _stop(world, meter.at_start(world.scenario.limits, used(world)))
+    return _stop(world, meter.at_start(world.limits, used(world)))
 
 
 def in_time(world: World, _: TurnInHand) -> Outcome | None:
     """T2: the absolute deadline, then the time at work."""
     measure(world)
-    return _stop(world, meter.in_time(world.scenario.limits, used(world)))
+    return _stop(world, meter.in_time(world.limits, used(world)))
 
 
 def budget(world: World, _: TurnInHand) -> Outcome | None:
     """T5: tokens, cost, turns; tool caps are not looked at, so the actor may answer after its last call."""
-    return _stop(world, meter.before_turn(world.scenario.limits, used(world)))
+    return _stop(world, meter.before_turn(world.limits, used(world)))
 
 
 def after_model(world: World, _: TurnInHand) -> Outcome | None:
@@ -58,7 +58,7 @@ def after_model(world: World, _: TurnInHand) -> Outcome | None:
     if stop is not None:
         return stop
     measure(world)
-    return _stop(world, meter.after_model(world.scenario.limits, used(world, after=True)))
+    return _stop(world, meter.after_model(world.limits, used(world, after=True)))
 
 
 def preflight(world: World, turn: TurnInHand) -> Outcome | None:
@@ -66,7 +66,7 @@ def preflight(world: World, turn: TurnInHand) -> Outcome | None:
 
     Where the scenario answers the calls above its cap, those are declared and not reserved.
     """
-    reply, limits = turn.answer, world.scenario.limits
+    reply, limits = turn.answer, world.limits
     names = [call.name for call in reply.calls]
     measure(world)
     stop = _stop(world, meter.before_batch(limits, used(world), names))
@@ -95,7 +95,7 @@ def after_batch(world: World, _: TurnInHand) -> Outcome | None:
     if stop is not None:
         return stop
     measure(world)
-    return _stop(world, meter.after_batch(world.scenario.limits, used(world, after=True)))
+    return _stop(world, meter.after_batch(world.limits, used(world, after=True)))
 
 
 def at_end(world: World, ending: Outcome) -> Outcome:
@@ -103,7 +103,7 @@ def at_end(world: World, ending: Outcome) -> Outcome:
     if ending.reason == "scenario_satisfied":
         return ending
     measure(world)
-    return _stop(world, meter.at_end(world.scenario.limits, used(world, after=True))) or ending
+    return _stop(world, meter.at_end(world.limits, used(world, after=True))) or ending
 
 
 def _stop(world: World, stop: Outcome | None) -> Outcome | None:

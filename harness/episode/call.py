@@ -19,7 +19,7 @@ from harness.episode.reading_on import classify_reading_on
 from harness.episode.world import World
 from harness.gate import GateStop
 from harness.recording import answer_key
-from harness.schema.base import Digest, JsonValue, as_json, digest_json
+from harness.schema.base import Digest, JsonValue, digest_json
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.finding import RawFinding
 from harness.schema.observation import Observation
@@ -94,7 +94,7 @@ def _permitted(world: World, hand: CallInHand) -> CallStop | None:
 def _valid(world: World, hand: CallInHand) -> CallStop | None:
     """C7: the declared schema and the size bound."""
     spec = next(tool for tool in world.tools if tool.name == hand.call.name)
-    stop = gate.check_schema(hand.call, spec, argument_bytes=world.scenario.limits.argument_bytes)
+    stop = gate.check_schema(hand.call, spec, argument_bytes=world.limits.argument_bytes)
     return _gate(stop, world.scenario.strict.arguments, "invalid_arguments", stop.source if stop else None)
 
 
@@ -106,7 +106,7 @@ def _start(world: World, hand: CallInHand) -> CallStop | None:
 
 def _bounded(world: World, hand: CallInHand) -> CallStop | None:
     """C13: a result within the byte bound."""
-    limit = world.scenario.limits.tool_result_bytes
+    limit = world.limits.tool_result_bytes
     size = hand.observation.size if hand.observation else 0
     if size <= limit:
         return None
@@ -149,7 +149,7 @@ def _receipt(world: World, hand: CallInHand) -> CallStop | None:
 
 
 def _kept(world: World, hand: CallInHand) -> Digest:
-    return world.keep_result(None if hand.observation is None else as_json(hand.observation))
+    return world.keep_result(hand.observation)
 
 
 def _classify_result(world: World, hand: CallInHand) -> CallStop | None:

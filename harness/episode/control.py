@@ -37,7 +37,7 @@ def control_call(world: World, turn: TurnInHand) -> Outcome | None:
     if len(calls) > 1:
         return _mixed(world, [name for name, _ in named])
     name, call = named[0]
-    claim = read_claim(name, call, argument_bytes=world.scenario.limits.argument_bytes)
+    claim = read_claim(name, call, argument_bytes=world.limits.argument_bytes)
     if claim is None and (name != "finalize" or world.scenario.strict.control == "fail"):
         return invalid_reply("control_shape")
     _plan(world, turn, name, call)

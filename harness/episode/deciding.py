@@ -17,7 +17,6 @@ from harness.episode.waiting import WAITS
 from harness.errors import DecisionRefusedError, OpeningRefusedError, StorageError
 from harness.journal import EpisodeState, Journal, Operation, Spool
 from harness.ports import Clock
-from harness.schema.base import as_json
 from harness.schema.process import Completed
 from harness.schema.record import Decided, Decision
 
@@ -99,4 +98,4 @@ def _result(spool: Spool, name: str, operation: Operation, result: Completed | N
         return None
     if result is None:
         raise DecisionRefusedError("say what the control plane answered: replay_success:FILE")
-    return kept_json({"state": "", "value": as_json(observed(result))})
+    return kept_json({"state": "", "value": observed(result)})

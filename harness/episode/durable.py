@@ -20,6 +20,7 @@ from typing import Literal
 
 from harness.documents import DocumentError, make_folder, read_file
 from harness.episode.heart import HEART
+from harness.episode.times import Times
 from harness.errors import OpeningRefusedError, StorageError
 from harness.journal import FROM_OUTSIDE, DiskSpool, Journal, JournalFile, Lease
 from harness.ports import Clock
@@ -32,7 +33,8 @@ __all__ = ["JOURNAL", "PLACE", "SPOOL", "STATES", "DurableEpisode", "DurablePlac
 
 JOURNAL = "journal.jsonl"
 SPOOL = "spool"
-STATES, PLACE = "states", "place.json"
+STATES = "states"
+PLACE = "place.json"
 #: What tells of the place, or of a digest, is no larger, in bytes.
 _MOST_BYTES = 65_536
 #: How the file is called that tells the digest of a state's bytes.
@@ -56,8 +58,8 @@ class DurablePlace:
 class DurableEpisode:
     """An opened folder; close it in any case.
 
-    ``journal`` holds the stored records, ``spool`` the texts. ``opened_at`` is when the episode was first opened,
-    ``workspace`` the name its workspace had then (None: there is none to go on with).
+    ``journal`` holds the stored records, ``spool`` the texts, ``times`` what was measured. ``opened_at`` is when the
+    episode was first opened, ``workspace`` the name its workspace had then (None: there is none to go on with).
 
     Raises OpeningRefusedError where another driver is at it, or where what is there cannot be gone on with.
     """
@@ -92,7 +94,9 @@ class DurableEpisode:
         self.journal = Journal(stored=stored, keep=self._keep)
         self.stored = stored
         self.spool = DiskSpool(self._folder / SPOOL, sync=place.sync)
+        self.times = Times(self._folder)
         self._suspended_at: datetime | None = None
+        self._held: tuple[datetime, int] | None = None
         self.workspace, self.opened_at = self._place(clock) if stored else (None, clock.now())
         self.journal.credit_s = self.waited(clock.now())
 
@@ -118,7 +122,12 @@ class DurableEpisode:
         return (self.opened_at + timedelta(seconds=deadline_s + credited) - now).total_seconds()
 
     def waited(self, now: datetime) -> float:
-        """Seconds since it began to wait that are not credited yet, 0 where it does not wait now."""
+        """Seconds since it began to wait that are not credited yet, 0 where it does not wait now.
+
+        It waits for a person, or for whoever raises a bound that stopped it.
+        """
+        if self._held is not None and self._held[1] == len(self.stored):
+            return max((now - self._held[0]).total_seconds(), 0.0)
         if self.waiting is None or self._suspended_at is None:
             return 0.0
         since = max(seq for seq, record in enumerate(self.stored) if isinstance(record.payload, Suspended))
@@ -139,8 +148,19 @@ class DurableEpisode:
             self._suspended_at = now
             self._write_place()
 
+    def hold(self, now: datetime, records: int) -> None:
+        """Remember that a bound of its host stopped it after so many records: it is not its own time that goes on then.
+
+        Where it was held before and nothing came of that, it still is. Raises StorageError.
+        """
+        if self._held is None or self._held[1] != records:
+            self._held = (now, records)
+            self._write_place()
+
     def _write_place(self) -> None:
-        said = {"workspace": self.workspace, "opened_at": self.opened_at.isoformat()}
+        said: dict[str, object] = {"workspace": self.workspace, "opened_at": self.opened_at.isoformat()}
+        if self._held is not None:
+            said["held"] = [self._held[0].isoformat(), self._held[1]]
         if self._suspended_at is not None:
             said["suspended_at"] = self._suspended_at.isoformat()
         text = json.dumps(said)
@@ -206,12 +226,14 @@ class DurableEpisode:
             said = json.loads(read_file(self._folder / PLACE, most=_MOST_BYTES))
             since = said.get("suspended_at")
             self._suspended_at = None if since is None else datetime.fromisoformat(since)
+            held = said.get("held")
+            self._held = None if held is None else (datetime.fromisoformat(held[0]), int(held[1]))
             return str(said["workspace"]), datetime.fromisoformat(said["opened_at"])
         except DocumentError as error:
             if error.missing:
                 return None, clock.now()  # it was finished
             raise OpeningRefusedError("fixture_mismatch", f"the place of its workspace {error.problem}") from error
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise OpeningRefusedError("fixture_mismatch", "where its workspace was is not known") from error
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from harness.schema.base import JsonValue, canonical_json
+from harness.schema.base import Frozen, JsonValue, Plain, canonical_json, encoding, fields_of
 from harness.schema.message import GenerationSettings, Message, ModelRequest
 from harness.schema.tool import ToolSpec
 
@@ -13,22 +14,31 @@ __all__ = ["OPEN", "EncodedMessages", "kept_json"]
 
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
+_canonical = encoding(ensure_ascii=False, default=fields_of)
+_as_it_is = encoding(separators=(", ", ": "), allow_nan=True, sort_keys=False)
 #: Fields that hold what a provider or a control plane said: it comes back as it was, the order of its names included.
 _THEIRS = frozenset({"answer", "opaque", "arguments"})
+#: What holds no other values.
+_LEAVES = (str, int, float, type(None))
 
 
-def kept_json(value: JsonValue) -> bytes:
+def kept_json(value: object) -> bytes:
     """A reply or a result as the spool keeps it: our own fields in the order of their names."""
     # json and not pydantic: a text in it may hold half of a surrogate pair
-    return json.dumps(_in_order(value)).encode("ascii")
+    return _as_it_is(_in_order(value)).encode("ascii")
 
 
-def _in_order(value: JsonValue) -> JsonValue:
-    if isinstance(value, list):
+def _in_order(value: object) -> object:
+    if isinstance(value, Plain | Frozen):
+        value = fields_of(value)
+    if isinstance(value, list | tuple):
         return [_in_order(item) for item in value]
-    if isinstance(value, dict):
-        return {name: value[name] if name in _THEIRS else _in_order(value[name]) for name in sorted(value)}
-    return value
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: value[name] if name in _THEIRS or isinstance(value[name], _LEAVES) else _in_order(value[name])
+        for name in sorted(value)
+    }
 
 
 class EncodedMessages:
@@ -44,22 +54,21 @@ class EncodedMessages:
         """The encoding of each message."""
         for at, message in enumerate(messages):
             if at == len(self._known):
-                self._known.append((message, self._encoded(message.model_dump())))
+                self._known.append((message, self._encoded(message)))
             elif self._known[at][0] is not message:
-                self._known[at:] = [(message, self._encoded(message.model_dump()))]
+                self._known[at:] = [(message, self._encoded(message))]
         return [data for _, data in self._known[: len(messages)]]
 
     def frame(self, request: ModelRequest) -> bytes:
         """What follows the messages of a request: model, settings, tools."""
         told = request.model, request.settings, request.tools
         if self._framed is None or self._framed[0] != told:
-            bare = request.model_copy(update={"messages": ()})
-            self._framed = told, self._encoded(bare.model_dump()).removeprefix(OPEN)
+            self._framed = told, self._encoded(replace(request, messages=())).removeprefix(OPEN)
         return self._framed[1]
 
-    def _encoded(self, value: dict[str, JsonValue]) -> bytes:
+    def _encoded(self, value: Message | ModelRequest) -> bytes:
         # json and not pydantic: a text in it may hold half of a surrogate pair
-        text = canonical_json(value)
+        text = _canonical(value)
         if self._touches(text):
             text = canonical_json(self._hide(json.loads(text)))
         return text.encode("utf-8", "surrogatepass")

@@ -127,7 +127,7 @@ def _run(world: World, argv: tuple[str, ...], filters: tuple[str, ...]) -> Compl
         cwd=str(world.workspace.cwd),
         env=_environment(world, filters),
         timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
-        output_bytes=world.scenario.limits.tool_result_bytes + 1,
+        output_bytes=world.limits.tool_result_bytes + 1,
     )
     return world.parts.executor.run(command)
 

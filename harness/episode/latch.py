@@ -48,7 +48,10 @@ class Bounds:
     def cancelled(self) -> bool:
         """Whether cancellation was ever seen."""
         if self._latched is None and not self._asleep():
-            self._latched = next((why for why, probe in self._probes if self._says_yes(probe)), None)
+            for why, probe in self._probes:
+                if self._says_yes(probe):
+                    self._latched = why
+                    break
         return self._latched is not None
 
     def _says_yes(self, probe: Callable[[], bool]) -> bool:

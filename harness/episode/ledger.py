@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
 
 from harness import meter
 from harness.episode.hands import TurnInHand
@@ -18,6 +21,7 @@ from harness.schema.run import AttemptRow
 
 __all__ = ["answered", "enter", "paid_before", "priced", "row_of", "told_again"]
 
+NO_TIMES: Final[Mapping[str, float]] = {}
 #: What a provider adds to the name of a model to tell which version of it answers.
 _VERSION = re.compile(r"(?:[-@:][0-9][0-9.-]{0,15})?")
 
@@ -40,47 +44,56 @@ def enter(
     if any(known.row == name for known in world.state.usage):
         raise AccountingError(f"attempt {name} is entered twice")
     record(UsageRow(row=name, purpose="main", status=row.status, usage=usage))
-    told = {} if reply is None else _told_by(turn, reply)
-    world.attempts.append(row.model_copy(update={**told, **_price(world, usage, known=row.status != "not_sent")}))
+    world.attempts.append(priced(world, row, usage) if reply is None else answered(world, turn, row, reply))
     if world.parts.quota is not None:
-        world.parts.quota.settle(name, usage, sent=row.status != "not_sent")
+        billed = row.status != "not_sent" and not _was_turned_away(row, usage)
+        world.parts.quota.settle(name, usage, billed=billed)
 
 
 def priced(world: World, row: AttemptRow, usage: Usage | None) -> AttemptRow:
     """The row with this usage and what it cost."""
-    return row.model_copy(update=_price(world, usage, known=row.status != "not_sent"))
+    return replace(
+        row,
+        usage=usage,
+        cost_micro_usd=_cost(world, row, usage),
+        inconsistent=meter.is_inconsistent(usage),
+    )
 
 
-def _price(world: World, usage: Usage | None, *, known: bool) -> dict[str, object]:
-    return {
-        "usage": usage,
-        "cost_micro_usd": meter.cost(usage, world.parts.job.actor.price) if known else None,
-        "inconsistent": meter.is_inconsistent(usage),
-    }
+def _cost(world: World, row: AttemptRow, usage: Usage | None) -> Decimal | None:
+    """None where it is unknown, and of what was not sent: that is no call."""
+    if row.status == "not_sent":
+        return None
+    return Decimal(0) if _was_turned_away(row, usage) else meter.cost(usage, world.parts.job.actor.price)
 
 
-def answered(turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
-    """The row with what answered."""
-    return row.model_copy(update=_told_by(turn, reply))
+def _was_turned_away(row: AttemptRow, usage: Usage | None) -> bool:
+    """Whether a provider answered that it did not run the request, and told no usage all the same."""
+    return row.status == "failed" and usage is None and row.error in meter.UNBILLED
 
 
-def _told_by(turn: TurnInHand, reply: Reply) -> dict[str, object]:
-    return {
-        "status": "completed",
-        "model": _resolved(turn.request.model if turn.request else "", reply.model),
-        "fingerprint": None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-    }
+def answered(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
+    """The row with what answered, its usage and what that cost."""
+    return replace(
+        row,
+        status="completed",
+        usage=reply.usage,
+        model=_resolved(turn.request.model if turn.request else "", reply.model),
+        fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
+        cost_micro_usd=meter.cost(reply.usage, world.parts.job.actor.price),
+        inconsistent=meter.is_inconsistent(reply.usage),
+    )
 
 
-def told_again(row: UsageRow, price: Price | None) -> AttemptRow:
-    """What the journal still tells of an attempt: its tokens, and not how long it took."""
+def told_again(row: UsageRow, price: Price | None, times: Mapping[str, float] = NO_TIMES) -> AttemptRow:
+    """What the journal still tells of an attempt: its tokens; how long it took where ``times`` tell that by its row."""
     operation, _, attempt = row.row.rpartition(":attempt:")
     return AttemptRow(
         operation=operation,
         attempt=int(attempt),
         status=row.status,
         usage=row.usage,
-        seconds=0.0,
+        seconds=times.get(row.row, 0.0),
         cost_micro_usd=meter.cost(row.usage, price),
         inconsistent=meter.is_inconsistent(row.usage),
     )

@@ -17,9 +17,11 @@ from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
 from harness.episode.ledger import told_again
 from harness.episode.open import open_world
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.refusing import Played, could_not_write, lost_records, refused, unwritten
 from harness.episode.settling import account_late, bill
+from harness.episode.times import Times
 from harness.episode.turn import run_turn
 from harness.episode.verdict import scenario_rule
 from harness.episode.waiting import WAITS
@@ -34,7 +36,6 @@ from harness.errors import (
     StorageError,
 )
 from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
-from harness.ports import OperationPlane
 from harness.receipt import line
 from harness.schema.base import Digest
 from harness.schema.outcome import Outcome
@@ -74,14 +75,18 @@ def run(
         except StorageError as error:
             played = could_not_write(parts, error, journal, durable)
         receipt, world = played.receipt, played.world
+        seconds = parts.clock.monotonic() - began
+        before = Times() if durable is None else durable.times
+        if durable is not None and played.resumable:
+            before.keep("driver", seconds)
         log = RunLogEntry(
             key=receipt.key,
             started_at=started.isoformat(timespec="milliseconds"),
-            seconds=parts.clock.monotonic() - began,
+            seconds=before.seconds + seconds,
             executor=parts.job.options.executor,
             attempts=bill(world) if world else played.ledger,
-            plane_calls=world.plane_calls if world else 0,
-            plane_seconds=world.plane_seconds if world else 0.0,
+            plane_calls=before.plane_calls + (world.plane_calls if world else 0),
+            plane_seconds=before.plane_seconds + (world.plane_seconds if world else 0.0),
             problem=played.problem or (world.problem if world else None),
             dropped_observers=world.journal.dropped if world else (),
             recovery=_flags(parts, world, () if durable is None else durable.stored),
@@ -92,7 +97,7 @@ def run(
             recovery_class=played.recovery or _recovery(world, played.receipt.outcome),
             at_least=played.at_least,
             active_s=_active_s(world) if world else None,
-            unavailable=meter.unknown(world.scenario.limits, used(world)) if world else (),
+            unavailable=meter.unknown(world.limits, used(world)) if world else (),
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
@@ -120,10 +125,11 @@ def _played(  # noqa: C901  (one handler an ending)
 ) -> Played:
     """Open, turns, close; or the stored receipt of an episode that is over and was published (E4)."""
     before = journal.state if durable is None else fold(durable.stored)
+    times = {} if durable is None else durable.times.attempts
     if before.acknowledged is not None:
         return Played(
             _stored(spool, before.acknowledged),
-            ledger=tuple(told_again(row, parts.job.actor.price) for row in before.usage),
+            ledger=tuple(told_again(row, parts.job.actor.price, times) for row in before.usage),
             recovery=recovery_class(before),
         )
     if parts.quota is not None and not parts.quota.admits():
@@ -186,6 +192,8 @@ def _left_open(
     _ = journal.ahead  # what came from outside meanwhile counts
     if outcome.status == "suspended":
         durable.suspend(parts.clock.now())
+    elif outcome.reason == "quota_refused":
+        durable.hold(parts.clock.now(), len(journal.payloads))
     return Played(close(parts, journal, world, outcome), world, problem, resumable=True)
 
 
@@ -226,9 +234,10 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
     """Observe the world a last time; the outcome changes only where that cannot be done."""
     try:
         world.observe_changes("unknown")
-        if isinstance(world.plane, OperationPlane):
+        plane = with_operations(world.plane)
+        if plane is not None:
             with in_our_words():
-                world.plane_state = world.plane.snapshot()
+                world.plane_state = plane.snapshot()
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()
@@ -249,7 +258,7 @@ def _turns(world: World) -> Outcome:
 
 
 def _active_s(world: World) -> float | None:
-    return None if world.scenario.limits.active_s is None else world.state.active_ms / 1000
+    return None if world.limits.active_s is None else world.state.active_ms / 1000
 
 
 def _trace(world: World) -> EpisodeTrace:

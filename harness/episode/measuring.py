@@ -19,7 +19,7 @@ __all__ = ["measure"]
 
 def measure(world: World) -> None:
     """Put what was measured into the journal; nothing where the scenario limits neither time at work nor cost."""
-    limits = world.scenario.limits
+    limits = world.limits
     if limits.active_s is None and limits.host_cost is None:
         return
     ahead = world.journal.ahead

@@ -33,7 +33,7 @@ __all__ = ["fitted", "observe", "open_batch", "result_room"]
 
 def open_batch(world: World, calls: Sequence[ToolCall]) -> Batch:
     """The room that the answers to one reply have together."""
-    limits = world.scenario.limits
+    limits = world.limits
     longest = max((_result_chars(world, call.name) for call in calls), default=0)
     return Batch(limits.batch_room(longest), [_notice(world, call) for call in calls])
 
@@ -41,7 +41,7 @@ def open_batch(world: World, calls: Sequence[ToolCall]) -> Batch:
 def result_room(world: World, hand: CallInHand) -> Room:
     """How much of the result of a call is shown."""
     own = _result_chars(world, hand.call.name)
-    return Room(section=world.scenario.limits.section_room(own), result=min(own, hand.room))
+    return Room(section=world.limits.section_room(own), result=min(own, hand.room))
 
 
 def observe(world: World, hand: CallInHand) -> CallStop | None:
@@ -85,7 +85,7 @@ def fitted(world: World, hand: CallInHand, stop: CallStop) -> CallStop:
 def _result_chars(world: World, tool: str) -> int:
     declared = world.command_tool(tool)
     own = None if declared is None else declared.result_chars
-    return own or world.scenario.limits.tool_result_chars
+    return own or world.limits.tool_result_chars
 
 
 def _notice(world: World, call: ToolCall) -> int | None:

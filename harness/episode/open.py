@@ -13,6 +13,7 @@ from harness.episode.encoding import EncodedMessages
 from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
+from harness.episode.operations import with_operations
 from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
 from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
@@ -22,7 +23,7 @@ from harness.episode.world import World
 from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError, SetupRejectedError
 from harness.journal import Journal, Spool
 from harness.observation import FOLDER
-from harness.ports import ControlPlane, OperationPlane
+from harness.ports import ControlPlane
 from harness.scenario import bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
@@ -115,11 +116,13 @@ def open_world(
     journal.append(FixtureBound(fingerprint=baseline.digest))
     world = World(
         parts=parts,
+        key=job.key,
         journal=journal,
         spool=spool,
         bounds=bounds,
         stopwatch=stopwatch,
         scenario=scenario,
+        limits=scenario.limits,
         workspace=workspace,
         placeholders=placeholders,
         fingerprinter=fingerprinter,
@@ -180,7 +183,8 @@ def _built(  # noqa: PLR0917  (what a fixture is made of)
     plane = parts.open_plane(workspace)
     stack.callback(plane.close)
     _prepare(scenario, plane, journal, workspace)
-    meanings = {plane.store: plane.snapshot} if isinstance(plane, OperationPlane) else {}
+    telling = with_operations(plane)
+    meanings = {} if telling is None else {telling.store: telling.snapshot}
     fingerprinter = Fingerprinter(placeholders.hide, meanings)
     baseline = fingerprinter.take(workspace.root, exclude=(FOLDER,) if scenario.observe.spill else ())
     if bound is not None and baseline.digest != bound:

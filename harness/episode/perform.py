@@ -14,7 +14,7 @@ from harness.episode.reading_on import read_on
 from harness.episode.world import World
 from harness.errors import ControlPlaneError, MachineError
 from harness.journal import as_kept
-from harness.schema.base import Digest, as_json
+from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome
@@ -173,7 +173,7 @@ def _ended_by_deadline(world: World, hand: CallInHand) -> CallStop:
 
 def _leave(world: World, hand: CallInHand, detail: str) -> None:
     seen = hand.observation
-    kept = None if seen is None else world.keep_result(as_json(seen))
+    kept = None if seen is None else world.keep_result(seen)
     world.record(OpUnknown(operation=hand.operation, attempt=hand.attempt, detail=detail, spool=kept))
 
 

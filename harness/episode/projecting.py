@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 from harness.episode.encoding import OPEN
@@ -30,14 +31,14 @@ def project(world: World, turn: TurnInHand) -> Outcome | None:
         **({} if actor.settings is None else {"settings": actor.settings}),
     )
     frame, parts = world.encoded.frame(whole), world.encoded.parts(world.messages)
-    limit = world.scenario.limits.context_bytes
+    limit = world.limits.context_bytes
     chosen, size = choose(world.messages, [len(part) for part in parts], len(OPEN) + len(frame), limit)
     everything = len(OPEN) + len(frame) + sum(map(len, parts)) + len(parts) - 1
     world.report("context", Channel.counted(everything, size))
     if size > limit:
         return _too_large(world, "context_bytes", limit, size)
     sent = tuple(world.messages[at] for at in chosen)
-    turn.request = whole if len(sent) == len(parts) else whole.model_copy(update={"messages": sent})
+    turn.request = whole if len(sent) == len(parts) else replace(whole, messages=sent)
     turn.digest, turn.size = request_digest(frame, [parts[at] for at in chosen]), size
     world.requests.append(turn.request)
     omitted = len(parts) - len(chosen)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import asdict
 from typing import Literal
+
+from pydantic import TypeAdapter
 
 from harness.episode.world import World
 from harness.errors import MachineError, OutOfTimeError, SetupRejectedError
@@ -44,15 +47,16 @@ def value_call(world: World, args: tuple[str, ...]) -> Completed:
 
 
 def _plain(done: Completed) -> JsonValue:
-    plain = done.model_dump(exclude={"stdout", "stderr"})
     streams = {"stdout": done.stdout, "stderr": done.stderr}
-    return {**plain, **{name: base64.b64encode(data).decode("ascii") for name, data in streams.items()}}
+    return {**asdict(done), **{name: base64.b64encode(data).decode("ascii") for name, data in streams.items()}}
 
 
 def _completed(kept: JsonValue) -> Completed:
     fields = dict(kept) if isinstance(kept, dict) else {}
     streams = {name: base64.b64decode(str(fields[name])) for name in ("stdout", "stderr")}
-    return Completed.model_validate({**fields, **streams})
+    return TypeAdapter(Completed).validate_python(
+        {**fields, **streams}, strict=False
+    )  # strictly, only an instance is one
 
 
 def _deliver(world: World, name: str, text: str) -> None:

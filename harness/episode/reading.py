@@ -16,12 +16,12 @@ def read_call(world: World, hand: CallInHand) -> bool:
     arguments = hand.call.arguments
     if arguments is None or hand.call.fault is not None:
         return False
-    if gate.check_size(hand.call, argument_bytes=world.scenario.limits.argument_bytes):
+    if gate.check_size(hand.call, argument_bytes=world.limits.argument_bytes):
         return False  # a text beyond the bound is not parsed
     tool = world.declared(hand.call.name)
     if isinstance(tool, PlaneTool):
         spec = next(spec for spec in world.tools if spec.name == hand.call.name)
-        if gate.check_schema(hand.call, spec, argument_bytes=world.scenario.limits.argument_bytes):
+        if gate.check_schema(hand.call, spec, argument_bytes=world.limits.argument_bytes):
             return False
         hand.plane_operation = tool.operation
     else:

@@ -64,7 +64,7 @@ def no_call(world: World, turn: TurnInHand) -> Outcome | None:
     if policy == "finish" or _was_nudged(world):
         return _final(world, turn)
     turn.is_over = True
-    left = meter.before_turn(world.scenario.limits, meter.Used(model_turns=world.state.model_turns))
+    left = meter.before_turn(world.limits, meter.Used(model_turns=world.state.model_turns))
     if left is None:
         _nudge(world, turn)
     return None
@@ -92,7 +92,7 @@ def _nudge(world: World, turn: TurnInHand) -> None:
 def _final(world: World, turn: TurnInHand) -> Outcome:
     """Measured with the workspace's paths as placeholders, so that it counts the same in every place."""
     data = world.placeholders.hide(turn.answer.text or "").encode("utf-8", "surrogatepass")
-    limits = world.scenario.limits
+    limits = world.limits
     if len(data) > limits.output_bytes:
         return Outcome(
             status="limit_exceeded",

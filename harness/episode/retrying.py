@@ -60,7 +60,7 @@ class Retries:
         kind = self._world.parts.actor.identity.kind
         if kind != "live":
             return kind == "recorded" and error.retryable  # what was recorded is played, at once
-        limits = self._world.scenario.limits
+        limits = self._world.limits
         if not error.retryable or error.delivered or attempt >= limits.model_attempts:
             return False
         pause = max(backoff_s(attempt), error.retry_after_s or 0.0)

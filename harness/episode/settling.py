@@ -50,9 +50,9 @@ def adopt(world: World, turn: TurnInHand, attempt: int, reply: Reply) -> None:
         world.record(LateUsage(row=row, usage=reply.usage))
     spool = digest_bytes(reply_bytes(reply))
     world.record(OpReceipt(operation=turn.operation, attempt=attempt, status="succeeded", spool=spool))
-    world.attempts.pop()
-    told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=0.0)
-    world.attempts.append(priced(world, answered(turn, told, reply), reply.usage))
+    seconds = world.attempts.pop().seconds
+    told = AttemptRow(operation=turn.operation, attempt=attempt, status="completed", usage=None, seconds=seconds)
+    world.attempts.append(answered(world, turn, told, reply))
     world.flag("late_usage")
     turn.reply = reply
 

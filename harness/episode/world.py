@@ -12,20 +12,22 @@ from harness.episode.encoding import EncodedMessages, kept_json
 from harness.episode.erring import in_our_words
 from harness.episode.latch import Bounds
 from harness.episode.late import LateBook
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
 from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool, as_kept
 from harness.observation import FOLDER
-from harness.ports import ControlPlane, OperationPlane
+from harness.ports import ControlPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest
 from harness.schema.finding import RawFinding
+from harness.schema.limits import Limits
 from harness.schema.message import Message, ModelRequest
-from harness.schema.observation import Channel, ChannelName
+from harness.schema.observation import Channel, ChannelName, Observation
 from harness.schema.process import Completed, OperationAnswer
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
@@ -51,15 +53,17 @@ class World:
 
     The journal is the only state of the episode; everything else here is a live handle, a text that the journal names
     by digest, or a measurement for the run log. ``streaks`` are those of the first
-    ``watched`` records.
+    ``watched`` records; ``key`` is the job's, ``limits`` are the scenario's.
     """
 
     parts: EpisodeParts
+    key: str
     journal: Journal
     spool: Spool
     bounds: Bounds
     stopwatch: Stopwatch
     scenario: Scenario
+    limits: Limits
     workspace: Workspace
     placeholders: Placeholders
     fingerprinter: Fingerprinter
@@ -139,20 +143,21 @@ class World:
 
         Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
         """
-        most = self.scenario.limits.tool_result_bytes + 1
+        most = self.limits.tool_result_bytes + 1
         with self._measured():
             return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
 
     def call_plane(self, operation: str, arguments: dict[str, JsonValue], key: str) -> OperationAnswer:
         """One operation of the control plane, bounded and told as ``invoke_plane``; one that has a key is told it."""
-        if not isinstance(self.plane, OperationPlane):  # pragma: no cover  (E8 refuses such a tool)
+        plane = with_operations(self.plane)
+        if plane is None:  # pragma: no cover  (E8 refuses such a tool)
             raise ControlPlaneError("the control plane has no operations")
-        told = key if operation in self.plane.idempotent else None
+        told = key if operation in plane.idempotent else None
         with self._measured():
-            return self.plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
+            return plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
 
     def _call_s(self) -> float:
-        return max(min(self.scenario.limits.tool_call_s, self.bounds.left()), 0.001)
+        return max(min(self.limits.tool_call_s, self.bounds.left()), 0.001)
 
     @contextmanager
     def _measured(self) -> Iterator[None]:
@@ -161,8 +166,15 @@ class World:
             with in_our_words():
                 yield
         finally:
+            seconds = self.parts.clock.monotonic() - started
             self.plane_calls += 1
-            self.plane_seconds += self.parts.clock.monotonic() - started
+            self.plane_seconds += seconds
+            if self.durable is not None:
+                self.durable.times.keep("plane", seconds)
+
+    def measured_before(self, row: str) -> float:
+        """Seconds that an attempt took whose end an earlier driver saw; 0 where nobody measured it."""
+        return 0.0 if self.durable is None else self.durable.times.attempts.get(row, 0.0)
 
     def lacking(self) -> str | None:
         """What the machine lacks now for a program to work in this workspace; asked after one failed."""
@@ -206,10 +218,9 @@ class World:
             raise OpeningRefusedError("journal_integrity_mismatch", problem) from error
         return as_kept(_Kept, data, "a result")
 
-    def keep_result(self, value: JsonValue) -> Digest:
+    def keep_result(self, value: JsonValue | Observation) -> Digest:
         """Keep an operation's result with the state of the workspace after it; ``past`` gives it back."""
-        kept: JsonValue = {"state": self.latest.digest, "value": value}
-        return self.spool.put(kept_json(kept))
+        return self.spool.put(kept_json({"state": self.latest.digest, "value": value}))
 
     def flag(self, name: str) -> None:
         """Note once for the run log what a resumed driver did."""

@@ -23,6 +23,7 @@ from harness.schema.record import (
     Resumed,
     Suspended,
     TurnCommitted,
+    payload_json,
 )
 
 __all__ = ["FROM_OUTSIDE", "Journal", "verify"]
@@ -40,7 +41,7 @@ _UNFINISHED = frozenset({"started", "parked"})
 
 
 def _digest(previous: str, payload: Payload) -> str:
-    return digest_text(previous + "\n" + payload.model_dump_json())
+    return digest_text(previous + "\n" + payload_json(payload))
 
 
 class Journal:
@@ -114,7 +115,8 @@ class Journal:
     @property
     def ahead(self) -> Payload | None:
         """What the next stored record says, None where nothing is stored any more."""
-        self._pass_over(None)
+        if self._stored:
+            self._pass_over(None)
         return self._stored[0].payload if self._stored else None
 
     def decided(self, operation: str) -> Decided | None:
@@ -150,7 +152,8 @@ class Journal:
 
         Raises OpeningRefusedError (``journal_integrity_mismatch``) where the stored record says something else.
         """
-        self._pass_over(payload)
+        if self._stored:
+            self._pass_over(payload)
         if self._stored:
             record = self._stored.popleft()
             if record.payload != payload:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -167,11 +168,14 @@ def _place_of_last(steps: tuple[StepState, ...]) -> tuple[int, int]:
     return (steps[-1].turn, steps[-1].call) if steps else (0, 0)
 
 
+_NO_STEP = StepState(turn=0, call=0)
+
+
 def _step(state: EpisodeState, turn: int, call: int) -> StepState:
     for step in reversed(state.steps):
         if step.turn == turn and step.call == call:
             return step
-    return StepState(turn=turn, call=call)
+    return replace(_NO_STEP, turn=turn, call=call)
 
 
 def _classified(state: EpisodeState, payload: Classified) -> EpisodeState:
@@ -211,7 +215,7 @@ def _resulted(state: EpisodeState, payload: CallResulted) -> EpisodeState:
 
 def _late(state: EpisodeState, payload: LateUsage) -> EpisodeState:
     rows = tuple(
-        row.model_copy(update={"usage": payload.usage}) if row.row == payload.row and row.usage is None else row
+        dataclasses.replace(row, usage=payload.usage) if row.row == payload.row and row.usage is None else row
         for row in state.usage
     )
     return replace(state, usage=rows)

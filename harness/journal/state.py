@@ -135,6 +135,5 @@ def changed(value: _Value, **fields: object) -> _Value:
     one by one.
     """
     made = object.__new__(type(value))
-    made.__dict__.update(value.__dict__)
-    made.__dict__.update(fields)
+    object.__setattr__(made, "__dict__", value.__dict__ | fields)
     return made

@@ -7,15 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from harness.errors import OpeningRefusedError
-from harness.schema.base import digest_text
+from harness.schema.base import SAME_ERRORS, Frozen, Plain, digest_text
 from harness.schema.record import Record
 
 __all__ = ["as_kept", "foreign_record"]
 
-_Kept = TypeVar("_Kept", bound=BaseModel)
+_Kept = TypeVar("_Kept", bound=Frozen | Plain)
 _THIS: Final = "this version of harness"
 #: Names that are shown; whatever else stands in their place is the file's own text.
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.]{0,59}")
@@ -39,7 +39,7 @@ def foreign_record(line: bytes, seq: int, previous: str) -> str | None:
         if any(one["type"].startswith("union_tag") for one in error.errors()):
             return f"is of the kind {named!r}, which {_THIS} does not know"
         return f"({named}) {_unknown(error, _HEAD)}"
-    place = _lacking(raw, record.payload.model_dump(mode="json"))
+    place = _lacking(raw, record.model_dump(mode="json")["payload"])
     if place is None:
         return f"({named}) is spelled in another way than {_THIS} spells it"
     return f"({named}) lacks {_named(place)}, which {_THIS} writes"
@@ -50,14 +50,15 @@ def as_kept(kind: type[_Kept], data: bytes | str, what: str) -> _Kept:
 
     Raises OpeningRefusedError (``journal_version_unsupported``) where another version wrote it; ``what`` calls it.
     """
+    adapter = TypeAdapter(kind)
     try:
         try:
-            return kind.model_validate_json(data)
+            return adapter.validate_json(data)
         except ValidationError as error:
             if error.errors()[0]["type"] != "json_invalid":
                 raise
         # half of a character, which a reply may hold, has no UTF-8 form
-        return kind.model_validate(json.loads(data), strict=False)
+        return adapter.validate_python(json.loads(data), strict=False)
     except ValidationError as error:
         problem = f"{what} that is kept {_unknown(error, 0)}"
         raise OpeningRefusedError("journal_version_unsupported", problem) from None
@@ -69,7 +70,7 @@ def _unknown(error: ValidationError, head: int) -> str:
     place = _named(first["loc"][head:])
     if first["type"] == "missing":
         return f"lacks {place}, which {_THIS} needs"
-    if first["type"] == "extra_forbidden":
+    if SAME_ERRORS.get(first["type"], first["type"]) == "extra_forbidden":
         return f"has {place}, which {_THIS} does not know"
     return f"says something of {place} that {_THIS} does not know"
 

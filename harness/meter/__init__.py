@@ -13,12 +13,13 @@ from harness.meter.budget import (
 )
 from harness.meter.ceiling import Bound, Ceiling
 from harness.meter.pace import Pace, Visitor
-from harness.meter.price import cost, is_inconsistent, most
+from harness.meter.price import UNBILLED, cost, is_inconsistent, most
 from harness.meter.used import NOTHING, Used, judged_reading
 from harness.meter.window import Window
 
 __all__ = [
     "NOTHING",
+    "UNBILLED",
     "Bound",
     "Ceiling",
     "Pace",

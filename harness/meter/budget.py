@@ -6,8 +6,7 @@ tokens, cost, calls, calls by name, turns. What is unknown is asked for where th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from harness.meter.used import NOTHING, Used
 from harness.schema.limits import Limits
@@ -26,8 +25,6 @@ __all__ = [
     "unknown",
 ]
 
-_Found = Iterator[Outcome]
-
 
 def unknown(limits: Limits, used: Used) -> tuple[str, ...]:
     """The limited counts that cannot be known, each with its cause: ``total_tokens:usage_missing``."""
@@ -41,25 +38,29 @@ def unknown(limits: Limits, used: Used) -> tuple[str, ...]:
 
 def at_start(limits: Limits, used: Used) -> Outcome | None:
     """E12: what is unknown, active time, cost."""
-    return next(_first(_unknown(limits, used), _active(limits, used), _cost(limits, used)), None)
+    return _unknown(limits, used) or _active(limits, used) or _cost(limits, used)
 
 
 def in_time(limits: Limits, used: Used) -> Outcome | None:
     """T2: the deadline, then active time."""
-    return next(_first(_deadline(used), _active(limits, used)), None)
+    return _deadline(used) or _active(limits, used)
 
 
 def before_turn(limits: Limits, used: Used) -> Outcome | None:
     """T5: what is unknown, tokens, cost, turns; no tool caps, so the actor may answer after its last call."""
-    checks = (_unknown(limits, used), _tokens(limits, used), _cost(limits, used), _turns(limits, used))
-    return next(_first(*checks), None)
+    return _unknown(limits, used) or _tokens(limits, used) or _cost(limits, used) or _turns(limits, used)
 
 
 def before_batch(limits: Limits, used: Used, names: Sequence[str]) -> Outcome | None:
     """T21: all calls of a reply run or none does. Total before by-name; names count exactly as written."""
-    turns = _turns(limits, used) if limits.last_turn_tools == "refuse" else iter(())
-    found = _first(turns, _per_turn(limits, names), _unknown(limits, used), _active(limits, used), _cost(limits, used))
-    return next(_first(found, _calls(limits, used, admitted(limits, names))), None)
+    return (
+        (_turns(limits, used) if limits.last_turn_tools == "refuse" else None)
+        or _per_turn(limits, names)
+        or _unknown(limits, used)
+        or _active(limits, used)
+        or _cost(limits, used)
+        or _calls(limits, used, admitted(limits, names))
+    )
 
 
 def admitted(limits: Limits, names: Sequence[str]) -> Sequence[str]:
@@ -69,50 +70,40 @@ def admitted(limits: Limits, names: Sequence[str]) -> Sequence[str]:
 
 def after_model(limits: Limits, used: Used) -> Outcome | None:
     """T15: a reply that crosses a limit keeps its usage; its text and calls are not used."""
-    return next(
-        _first(
-            _deadline(used),
-            _active(limits, used, after=True),
-            _unknown(limits, used),
-            _tokens(limits, used, after=True),
-            _cost(limits, used, after=True),
-        ),
-        None,
+    return (
+        _deadline(used)
+        or _active(limits, used, after=True)
+        or _unknown(limits, used)
+        or _tokens(limits, used, after=True)
+        or _cost(limits, used, after=True)
     )
 
 
 def after_batch(limits: Limits, used: Used) -> Outcome | None:
     """T24: time and cost."""
-    return next(_first(_deadline(used), _active(limits, used, after=True), _cost(limits, used, after=True)), None)
+    return _deadline(used) or _active(limits, used, after=True) or _cost(limits, used, after=True)
 
 
 def at_end(limits: Limits, used: Used) -> Outcome | None:
     """Before a completion counts: nothing may be above its limit."""
-    return next(
-        _first(
-            _deadline(used),
-            _active(limits, used, after=True),
-            _tokens(limits, used, after=True),
-            _cost(limits, used, after=True),
-            _calls(limits, used, ()),
-        ),
-        None,
+    return (
+        _deadline(used)
+        or _active(limits, used, after=True)
+        or _tokens(limits, used, after=True)
+        or _cost(limits, used, after=True)
+        or _calls(limits, used, ())
     )
 
 
-def _first(*checks: _Found) -> _Found:
-    for check in checks:
-        yield from check
+def _deadline(used: Used) -> Outcome | None:
+    return _timed_out("deadline") if used.overdue else None
 
 
-def _deadline(used: Used) -> _Found:
-    if used.overdue:
-        yield _timed_out("deadline")
-
-
-def _active(limits: Limits, used: Used, *, after: bool = False) -> _Found:
-    if limits.active_s is not None and _reached(used.active_ms, limits.active_s * 1000, after=after):
-        yield _timed_out("active_time")
+def _active(limits: Limits, used: Used, *, after: bool = False) -> Outcome | None:
+    limit = limits.active_s
+    return (
+        _timed_out("active_time") if limit is not None and _reached(used.active_ms, limit * 1000, after=after) else None
+    )
 
 
 def _timed_out(detail: str) -> Outcome:
@@ -120,50 +111,56 @@ def _timed_out(detail: str) -> Outcome:
     return Outcome(status="limit_exceeded", reason="duration", detail=detail)
 
 
-def _unknown(limits: Limits, used: Used) -> _Found:
-    for name in unknown(limits, used) if limits.unknown_metric == "stop" else ():
-        yield Outcome(status="limit_exceeded", reason="metric_unavailable", detail=name)
+def _unknown(limits: Limits, used: Used) -> Outcome | None:
+    names = unknown(limits, used) if limits.unknown_metric == "stop" else ()
+    return Outcome(status="limit_exceeded", reason="metric_unavailable", detail=names[0]) if names else None
 
 
-def _tokens(limits: Limits, used: Used, *, after: bool = False) -> _Found:
-    yield from _metric("total_tokens", limits.total_tokens, used.total_tokens, after=after)
-    yield from _metric("uncached_input_tokens", limits.uncached_input_tokens, used.uncached_input_tokens, after=after)
+def _tokens(limits: Limits, used: Used, *, after: bool = False) -> Outcome | None:
+    return _metric("total_tokens", limits.total_tokens, used.total_tokens, after=after) or _metric(
+        "uncached_input_tokens", limits.uncached_input_tokens, used.uncached_input_tokens, after=after
+    )
 
 
-def _cost(limits: Limits, used: Used, *, after: bool = False) -> _Found:
+def _cost(limits: Limits, used: Used, *, after: bool = False) -> Outcome | None:
     limit = limits.host_cost
-    if limit is not None:
-        unit = f"{limit.unit}:{limit.currency}"
-        yield from _metric("host_cost", limit.micro, used.cost or NOTHING, after=after, detail=unit)
+    if limit is None:
+        return None
+    unit = f"{limit.unit}:{limit.currency}"
+    return _metric("host_cost", limit.micro, used.cost or NOTHING, after=after, detail=unit)
 
 
-def _metric(reason: Reason, limit: int | None, metric: Metric, *, after: bool, detail: str | None = None) -> _Found:
-    if limit is not None and metric.value is not None and _reached(metric.value, limit, after=after):
-        yield _exceeded(reason, limit, metric.value, detail=detail)
+def _metric(
+    reason: Reason, limit: int | None, metric: Metric, *, after: bool, detail: str | None = None
+) -> Outcome | None:
+    if limit is None or metric.value is None or not _reached(metric.value, limit, after=after):
+        return None
+    return _exceeded(reason, limit, metric.value, detail=detail)
 
 
 def _reached(observed: int, limit: float, *, after: bool) -> bool:
     return observed > limit if after else observed >= limit
 
 
-def _turns(limits: Limits, used: Used) -> _Found:
-    if used.model_turns >= limits.model_turns:
-        yield _exceeded("model_turns", limits.model_turns, used.model_turns, attempted=1)
+def _turns(limits: Limits, used: Used) -> Outcome | None:
+    limit = limits.model_turns
+    return _exceeded("model_turns", limit, used.model_turns, attempted=1) if used.model_turns >= limit else None
 
 
-def _per_turn(limits: Limits, names: Sequence[str]) -> _Found:
-    if len(admitted(limits, names)) > limits.tool_calls_per_turn:
-        yield _exceeded("tool_calls_per_turn", limits.tool_calls_per_turn, 0, attempted=len(names))
+def _per_turn(limits: Limits, names: Sequence[str]) -> Outcome | None:
+    limit = limits.tool_calls_per_turn
+    too_many = len(admitted(limits, names)) > limit
+    return _exceeded("tool_calls_per_turn", limit, 0, attempted=len(names)) if too_many else None
 
 
-def _calls(limits: Limits, used: Used, names: Sequence[str]) -> _Found:
+def _calls(limits: Limits, used: Used, names: Sequence[str]) -> Outcome | None:
     if used.tool_calls + len(names) > limits.tool_calls:
-        yield _exceeded("tool_calls", limits.tool_calls, used.tool_calls, attempted=len(names))
-    counts = Counter(names)
+        return _exceeded("tool_calls", limits.tool_calls, used.tool_calls, attempted=len(names))
     for name, limit in limits.tool_calls_by_name.items():
-        before = used.by_name.get(name, 0)
-        if before + counts[name] > limit:
-            yield _exceeded("tool_calls_by_name", limit, before, attempted=counts[name], detail=name)
+        before, more = used.by_name.get(name, 0), names.count(name)
+        if before + more > limit:
+            return _exceeded("tool_calls_by_name", limit, before, attempted=more, detail=name)
+    return None
 
 
 def _exceeded(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Final
 
+from harness.errors import ProviderCategory
 from harness.schema.limits import COUNT_MAX
 from harness.schema.message import Usage
 from harness.schema.price import Price, Rates
 
-__all__ = ["cost", "is_inconsistent", "most"]
+__all__ = ["UNBILLED", "cost", "is_inconsistent", "most"]
+
+#: A provider that answers so turned the request away before any model worked on it: nobody is billed. Not among them:
+#: busy and broken servers (5xx, 529), of which nobody knows how far they came, and a filter, which may be billed.
+UNBILLED: Final[frozenset[ProviderCategory]] = frozenset(
+    ("rate_limited", "quota_exhausted", "auth", "invalid_request", "model_not_found")
+)
 
 
 def is_inconsistent(usage: Usage | None) -> bool:

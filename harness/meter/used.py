@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from harness.schema.limits import CostLimit
 from harness.schema.metric import COUNT_MAX, CostReading, Metric, MetricCause
@@ -13,8 +14,7 @@ __all__ = ["NOTHING", "Used", "judged_reading"]
 NOTHING = Metric(value=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """Counts of an episode. ``overdue`` says that its deadline has passed; ``cost`` is None where none is limited."""
 
     overdue: bool = False
@@ -23,7 +23,7 @@ class Used:
     uncached_input_tokens: Metric = NOTHING
     cost: Metric | None = None
     tool_calls: int = 0
-    by_name: Mapping[str, int] = field(default_factory=dict)
+    by_name: Mapping[str, int] = MappingProxyType({})
     model_turns: int = 0
 
 

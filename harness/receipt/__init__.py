@@ -3,9 +3,10 @@
 from harness.receipt.attempts import ProviderFailure, is_damaged, last_attempts, provider_failure
 from harness.receipt.build import Evidence, ObservedChange, build_receipt
 from harness.receipt.canonical import canonical, digest, line
-from harness.receipt.claiming import was_killed_at_once
+from harness.receipt.claiming import PART, refuse_taken, was_killed_at_once
+from harness.receipt.going_on import go_on
 from harness.receipt.late import keep_late
-from harness.receipt.locking import locked, sole
+from harness.receipt.locking import is_written, locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
 from harness.receipt.reading import read_manifest, read_run, results
@@ -15,6 +16,7 @@ from harness.receipt.store import RunStore, write_report
 from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
+    "PART",
     "Evidence",
     "Flaw",
     "Merged",
@@ -28,7 +30,9 @@ __all__ = [
     "canonical",
     "carry_spending",
     "digest",
+    "go_on",
     "is_damaged",
+    "is_written",
     "keep_late",
     "keep_output",
     "last_attempts",
@@ -38,6 +42,7 @@ __all__ = [
     "provider_failure",
     "read_manifest",
     "read_run",
+    "refuse_taken",
     "remainder",
     "results",
     "set_aside",

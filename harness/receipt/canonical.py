@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 
-from harness.schema.base import Digest, digest_text
+from harness.schema.base import Digest, digest_text, encoding
 from harness.schema.receipt import Receipt
+from harness.schema.remembering import remembered
 from harness.schema.run import ReceiptLink
 
 __all__ = ["canonical", "digest", "line", "link"]
@@ -20,12 +21,13 @@ def canonical(receipt: Receipt) -> str:
     return json.dumps(receipt.model_dump(mode="json"), sort_keys=True, indent=2, allow_nan=False) + "\n"
 
 
-_LINE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_LINE = encoding()
 
 
+@remembered(16)
 def line(receipt: Receipt) -> str:
     """The receipt as one JSON line of ``receipts.jsonl``, without its newline."""
-    return _LINE.encode(receipt.model_dump(mode="json"))
+    return _LINE(receipt.model_dump(mode="json"))
 
 
 def digest(receipt: Receipt) -> Digest:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection
 from pathlib import Path
 
-from harness.documents import make_folder
-from harness.errors import StoreError
+from pydantic import ValidationError
 
-__all__ = ["MANIFEST", "PART", "claim", "clear", "was_killed_at_once"]
+from harness.documents import DocumentError, make_folder, read_file
+from harness.errors import StoreError
+from harness.receipt.going_on import go_on
+from harness.schema.run import Manifest
+
+__all__ = ["MANIFEST", "PART", "claim", "clear", "refuse_taken", "was_killed_at_once"]
 
 MANIFEST = "manifest.json"
+_MOST_BYTES = 256 * 1024 * 1024
 #: Finished episodes of a run that has not ended; not there afterwards.
 PART = "episodes.part.jsonl"
 
@@ -24,16 +28,33 @@ def claim(folder: Path, private: Collection[str] = ()) -> None:
     """
     try:
         make_folder(folder)
-        names = {entry.name for entry in os.scandir(folder)}
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    refuse_taken(folder, private)
+
+
+def refuse_taken(folder: Path, private: Collection[str] = ()) -> None:
+    """Raise StoreError where a new run cannot be put into ``folder``; one that is not there is free.
+
+    ``private`` as of ``claim``.
+    """
+    try:
+        names = {entry.name for entry in os.scandir(folder)} if os.path.lexists(folder) else set()
     except OSError as error:
         raise _cannot_write(folder, error) from error
     if MANIFEST in names:
-        raise StoreError(
-            f"{folder}: holds a run already, which is not overwritten; give another folder, or go on with it: "
-            f"harness run --resume {shlex.quote(str(folder))}"
-        )
+        raise StoreError(f"{folder}: holds a run already, which is not overwritten; give another folder{_or(folder)}")
     if names and not _is_beginning(folder, names, private):
         raise StoreError(f"{folder}: is not empty and holds no run; give an empty or a new folder")
+
+
+def _or(folder: Path) -> str:
+    """How to go on with the run that is there; nothing where nobody goes on with it."""
+    try:
+        manifest = Manifest.model_validate_json(read_file(folder / MANIFEST, most=_MOST_BYTES))
+    except (DocumentError, ValidationError):
+        return ""
+    return "" if manifest.merged else f", or go on with it: {go_on(folder, manifest)}"
 
 
 def clear(folder: Path, private: Collection[str] = ()) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import StoreError
@@ -42,5 +43,4 @@ def _filled(entry: RunLogEntry, late: Mapping[tuple[str, str, int], LateRow]) ->
 def _with(row: AttemptRow, late: LateRow | None) -> AttemptRow:
     if late is None or row.usage is not None:
         return row
-    told = {"usage": late.usage, "cost_micro_usd": late.cost_micro_usd, "inconsistent": late.inconsistent}
-    return row.model_copy(update=told)
+    return replace(row, usage=late.usage, cost_micro_usd=late.cost_micro_usd, inconsistent=late.inconsistent)

@@ -18,7 +18,7 @@ from pydantic import JsonValue, ValidationError
 
 from harness.documents import DocumentError, open_file
 from harness.errors import StoreError
-from harness.schema.base import Frozen
+from harness.schema.base import SAME_ERRORS, Frozen
 
 __all__ = ["LINE_MAX", "Damage", "add", "append", "lines", "read_lines", "value", "whole"]
 
@@ -148,7 +148,8 @@ def _problem(data: bytes, error: ValidationError) -> str:
         shown = version if isinstance(version, int) else "of another kind"
         return f"schema version {shown} is not known here (known: {_VERSION}); use the version that wrote it"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    kind = SAME_ERRORS.get(first["type"], first["type"])
     # a key that we do not know is the file's own text
-    known = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
+    known = first["loc"][:-1] if kind == "extra_forbidden" else first["loc"]
     place = ".".join(str(part) for part in known)
-    return f"cannot be used: {place or 'the value'}: {first['type'].replace('_', ' ')}"
+    return f"cannot be used: {place or 'the value'}: {kind.replace('_', ' ')}"

@@ -11,7 +11,7 @@ from typing import Final
 
 from harness.errors import StoreError
 
-__all__ = ["locked", "sole"]
+__all__ = ["is_written", "locked", "sole"]
 
 _LOCKS: Final = Path("/proc/locks")
 
@@ -32,6 +32,21 @@ def sole(folder: Path) -> int:
             f"{folder}: another run is writing here{who}; wait for its end, or give another folder"
         ) from error
     return descriptor
+
+
+def is_written(folder: Path) -> bool:
+    """Whether somebody writes in a run folder now. Raises StoreError where that cannot be told."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be read: {error.strerror or type(error).__name__}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 @contextmanager

@@ -32,7 +32,8 @@ class Remainder:
     places; one that was cancelled, or whose time was over before it was gone on with, or not judged for its provider
     failed, is tried again under the next attempt, and ``failed`` counts the last of these. One that waits for a person
     is gone on with under its own attempt, and is among ``finished`` as well: it stays until the new result comes.
-    ``superseded`` fit no place any more, and ``changed`` names what is different about each of them. Of a run that was
+    ``superseded`` fit no place any more, and ``changed`` names what is different about each of them, and of what was
+    not finished. Of a run that was
     killed an episode that its provider failed at is tried again as often as that run would have; of one that ended,
     once more in any case, but for a request that the provider cannot use: that ending is final. ``before`` are the
     results of a killed one in the order in which they came. ``aside`` are those of the finished that could not be gone
@@ -89,7 +90,7 @@ def remainder(
         tuple(finished),
         tuple(left),
         tuple(superseded),
-        tuple(dict.fromkeys(told.of(result.receipt) for result in superseded)),
+        tuple(dict.fromkeys((*told.of_plan(), *(told.of(result.receipt) for result in superseded)))),
         failed=sum(provider_failure(result) is not None for place, result in last.items() if place in again),
         aside=tuple(result for _, result in finished if _ASIDE in result.log.recovery),
         before=_as_they_came(finished) if manifest.state == "running" else (),

@@ -64,7 +64,7 @@ def beyond(entries: Iterable[Entry], log: Iterable[RunLogEntry]) -> Beyond:
     for entry in log:
         for row in entry.attempts:
             last.pop(entry_name(entry.key, f"{row.operation}:attempt:{row.attempt}"), None)
-    # what was not sent is settled with nothing
+    # what was not sent, or was turned away, is settled with nothing
     costs = [entry.micro_usd if entry.event == "settled" else None for entry in last.values()]
     costs = [cost for cost in costs if cost != 0]
     known = [cost for cost in costs if cost is not None]

@@ -69,6 +69,7 @@ class RunStore:
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
         self._waiting: set[tuple[int, int]] = set()
+        self._stopped: tuple[str, ...] = ()
         self._size = 0
         private = private or {}
         self._private = tuple(private)
@@ -147,6 +148,10 @@ class RunStore:
             self._kept[place] = Kept.of(at + len(head), receipt, log, result)
             (self._waiting.add if result.log.resumable else self._waiting.discard)(place)
 
+    def tell_stopped(self, why: Sequence[str]) -> None:
+        """Why places of the plan are not played; ``finish`` writes it down where some are not."""
+        self._stopped = tuple(why)
+
     def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
 
@@ -161,6 +166,7 @@ class RunStore:
                     "log": self._log_digest(order),
                     "finished_at": finished_at,
                     "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
+                    "stopped": () if len(last) == len(self._manifest.plan) else self._stopped,
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -42,17 +44,21 @@ def tell(
     recording: str,
     again: str | None,
     drifts: tuple[Drift, ...] = (),
+    asks: str | None = None,
+    to_type: Sequence[str] = (),
 ) -> str:
     """The episode with that number (from 1, in plan order) in ``width`` columns, without a final newline.
 
     ``recording`` says where what was said is kept, or why it is not; ``again`` is the command that shows it.
-    ``drifts`` are told instead of those of the receipt, which hold no words.
+    ``drifts`` are told instead of those of the receipt, which hold no words. Of one that waits for a person ``asks`` is
+    what it asks, and ``to_type`` the command that goes on with it, and what else there is to choose.
     """
     console = paper(width, color=color)
     row = episodes(view)[number - 1]
     receipt = row.receipt
     console.print(Text(plain(f"{number}. {receipt.scenario}, {row.player}"), style="bold", overflow="fold"))
     _proof(console, row)
+    _waits(console, asks, to_type)
     _findings(console, row, drifts)
     _steps(console, receipt)
     _boundary(console, receipt)
@@ -88,6 +94,18 @@ def _proof(console: Console, row: Episode) -> None:
     if odd:
         _fact(console, "odd answers", "; ".join(odd))
     _fact(console, "control plane", receipt.plane.ref)
+
+
+def _waits(console: Console, asks: str | None, to_type: Sequence[str]) -> None:
+    if asks is None and not to_type:
+        return
+    _head(console, "Waits for you")
+    if asks is not None:
+        indented(console, asks, 3)
+    command, *others = to_type
+    whole(console, Text(f"   {plain(command)}"))
+    for line in others:
+        indented(console, line, 3)
 
 
 def _findings(console: Console, row: Episode, drifts: tuple[Drift, ...]) -> None:

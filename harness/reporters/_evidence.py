@@ -11,7 +11,7 @@ from harness.reporters._rows import Episode
 from harness.schema.counting import counted
 from harness.schema.receipt import Finding, Receipt
 from harness.schema.recording import Drift
-from harness.schema.run import RunLogEntry
+from harness.schema.run import DECIDED, RunLogEntry
 from harness.schema.tool import ResultCode
 
 __all__ = ["Told", "ending", "evidence", "told", "why"]
@@ -85,6 +85,8 @@ def told(row: Episode, drifts: tuple[Drift, ...] = ()) -> tuple[Told, ...]:
         found.append(Told("", row.log.problem))
     if receipt.cause == "provider":
         found += _last_call(row.log)
+    if receipt.outcome.reason == "operator_abort":
+        found.append(Told("", "a person decided to give the episode up (--decide abort)"))
     # a finding that only says that the loop ended adds nothing to the ending itself
     found += _drifted(receipt, drifts or recording.drifts_in(receipt.findings))
     found += [_told(receipt, finding) for finding in receipt.findings if finding.check not in {"outcome", "drift"}]
@@ -170,12 +172,16 @@ def _last_call(log: RunLogEntry | None) -> list[Told]:
     if not calls or calls[-1].error is None:
         return []
     last = calls[-1]
+    times = "" if last.attempt == 1 else f", attempt {last.attempt}"
+    if last.error == DECIDED:
+        return [
+            Told(f"model call {last.operation}{times}", "a person decided that it failed (--decide record_failure)")
+        ]
     parts = [last.error or "", "" if last.http_status is None else f"HTTP {last.http_status}"]
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
     nowhere = last.error == "bad_response" and last.http_status == _NOT_FOUND
     advice = "nothing answers there: is /v1 missing in the address?" if nowhere else _ADVICE.get(last.error or "")
-    times = "" if last.attempt == 1 else f", attempt {last.attempt}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "not_run",
     "plain",
     "stale_count",
+    "state",
     "steps_in_short",
 ]
 
@@ -138,6 +139,11 @@ def headline(view: RunView) -> str:
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
     told = [f"{number} {word}" for number, word in (*others[1:], (stale, STALE), (empty, "not run")) if number]
     return ", ".join([f"{found['pass']} of {total} passed", *told])
+
+
+def state(view: RunView) -> str:
+    """How far the run is: the word of its manifest, which a killed run could not change any more."""
+    return "killed" if view.killed else view.manifest.state
 
 
 def kinds_in_runs(receipt: Receipt) -> tuple[tuple[str, bool, int], ...]:

@@ -21,7 +21,8 @@ class Cost:
     """Of all model calls that were sent; of ``unknown`` ones nobody knows it, ``beyond`` are of no episode told here.
 
     Of ``damaged`` journals nobody knows whether there were more.
-    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where no call's is known.
+    ``usd`` is rounded down to the millionth: with something unknown it is a lower bound. None where all that is known
+    is that some cost nothing.
     """
 
     calls: int
@@ -42,7 +43,7 @@ def cost_of(view: RunView) -> Cost | None:
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known) + beyond.unknown
     dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
-    return Cost(calls, unknown, beyond.calls, damaged, dollars if unknown < calls else None)
+    return Cost(calls, unknown, beyond.calls, damaged, None if unknown and not dollars else dollars)
 
 
 def cost_line(view: RunView) -> str | None:
@@ -55,7 +56,8 @@ def cost_line(view: RunView) -> str | None:
     beyond = f"; {cost.beyond} in episodes without a receipt here" if cost.beyond else ""
     more = damaged + beyond
     if cost.usd is None:
-        return f"cost: unknown ({calls}{more})"
+        of_all = calls if cost.unknown in {0, cost.calls} else f"{cost.unknown} of {calls}"
+        return f"cost: unknown ({of_all}{more})"
     if not cost.unknown:
         return f"cost: {'>= ' if cost.damaged else ''}${cost.usd} ({calls}{more})"
     return f"cost: >= ${cost.usd} ({cost.unknown} of {calls} of unknown cost{more})"

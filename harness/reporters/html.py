@@ -20,6 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from harness.ports import Reporter
+from harness.reporters._actors import HEADINGS, actor_rows
 from harness.reporters._console import safe
 from harness.reporters._evidence import Told, ending, told
 from harness.reporters._graph_layout import Drawing, draw
@@ -36,6 +37,7 @@ from harness.reporters._rows import (
     not_run,
     plain,
     stale_count,
+    state,
 )
 from harness.reporters._shape import shape
 from harness.reporters._spending import cost_line
@@ -145,7 +147,10 @@ class HtmlReporter:
             "view": view,
             "manifest": view.manifest,
             "headline": headline(view),
+            "state": state(view),
             "cost": cost_line(view),
+            "actors": actor_rows(rows),
+            "actor_headings": HEADINGS,
             "tiles": _tiles(view, len(empty)),
             "sections": sections,
             "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,

@@ -63,7 +63,8 @@ def _suite(
         trial = "" if place.trial == 1 else f", trial {place.trial}"
         case = ET.SubElement(suite, "testcase", name=plain(f"{place.actor}{trial}"), time="0.000")
         case.set("classname", _class(place.scenario))
-        ET.SubElement(case, "skipped", message="not run")
+        why = "; ".join(view.manifest.stopped)
+        ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
 
 
 def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[PlannedEpisode], *, quiet: bool) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from harness.ports import Reporter
+from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, episodes, headline, not_run, plain, state, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.schema.counting import counted, worded
@@ -36,9 +37,12 @@ class MarkdownReporter:
         rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
         manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
-        parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {manifest.state}, {planes}\n"]
+        parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
         parts += [] if cost is None else [f"{cost}\n"]
+        parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
+        actors = actor_rows(episodes(view))
+        parts += [_actors(actors)] if actors else []
         parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
         table = [_row(row) for row in rows] + [
@@ -87,6 +91,12 @@ def _stale(rows: Iterable[Episode]) -> list[str]:
     if commands:
         lines += ["", "To record anew what is stale:", "", *(f"    {plain(line)}" for line in commands)]
     return ["\n".join(lines) + "\n"]
+
+
+def _actors(rows: Iterable[ActorRow]) -> str:
+    """A table with a row for each live actor."""
+    head = f"| {' | '.join(HEADINGS)} |\n|---|{'---:|' * (len(HEADINGS) - 1)}\n"
+    return head + "".join(_cells(_code(row.actor), *row.cells[1:]) for row in rows)
 
 
 def _row(row: Episode) -> str:

@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.ports import Reporter
+from harness.reporters._actors import HEADINGS, actor_rows
 from harness.reporters._console import indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, state, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import to_do
 from harness.schema.receipt import Receipt
@@ -38,6 +39,11 @@ _FILES = {
     "report.html": "every step, the drawn rules and the path taken; opens offline",
     "receipts.jsonl": "the evidence, one episode a line, in the order of the plan",
     "run.jsonl": "times, model calls and problems",
+}
+#: Those of one that did not end, or not yet: receipts and run log are laid out at the end.
+_UNFINISHED = {
+    "report.html": _FILES["report.html"],
+    "episodes.part.jsonl": "what was finished so far, one episode a line",
 }
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
 
@@ -87,7 +93,8 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     _counts(console, view, rows)
     if rows:
         console.print()
-        console.print(_table(groups, wide=console.width >= _WIDE, many=many))
+        console.print(_table(groups, width=console.width, many=many))
+    _actors(console, rows)
     for title, verdict in _TITLES.items():
         stale = title == _STALE
         of_title = [group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale]
@@ -120,19 +127,22 @@ def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
     manifest = view.manifest
     planes = ", ".join(plane.ref for plane in manifest.planes)
     seconds = sum(row.seconds for row in rows)
-    told = f"run {manifest.run_id} ({manifest.state}), {planes}, {manifest.enforcement.executor}, {seconds:.1f} s"
+    told = f"run {manifest.run_id} ({state(view)}), {planes}, {manifest.enforcement.executor}, {seconds:.1f} s"
     console.print(Text(plain(f"{told} in episodes"), style="dim"))
     cost = cost_line(view)
     if cost is not None:
         console.print(Text(cost, style="dim"))
 
 
-def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
+def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
+    wide = width >= _WIDE
     table = Table(box=None, show_header=wide, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("times" if many else "", justify="right", no_wrap=True, style="dim")
     table.add_column("verdict", no_wrap=True)
-    for heading in ("actor", "code or outcome", "steps") if wide else ("",):
-        table.add_column(heading, overflow="fold")
+    longest = max(len(group.first.receipt.scenario) for group in groups)
+    for at, heading in enumerate(("actor", "code or outcome", "steps") if wide else ("",)):
+        # the name of a scenario stands in this column too, and is not broken where there is room
+        table.add_column(heading, overflow="fold", min_width=min(longest, width // 2) if wide and not at else None)
     if wide:
         table.add_column("seconds", justify="right", no_wrap=True)
     scenario = ""
@@ -152,6 +162,27 @@ def _table(groups: Sequence[_Group], *, wide: bool, many: bool) -> Table:
                 number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
             )
     return table
+
+
+def _actors(console: Console, rows: tuple[Episode, ...]) -> None:
+    """A row an actor where a terminal is wide enough for it, else a line an actor."""
+    told = actor_rows(rows)
+    if not told:
+        return
+    console.print()
+    console.print(Text("Live actors", style="bold"))
+    table = Table(box=None, show_header=True, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for number, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
+    for row in told:
+        table.add_row(*(_cell(cell) for cell in row.cells))
+    if console.measure(table).maximum <= console.width:
+        console.print(table)
+        return
+    for row in told:
+        actor, *cells = row.cells
+        named = (f"{cell} {heading}" for cell, heading in zip(cells, HEADINGS[1:], strict=True) if cell)
+        indented(console, f"{actor}: {', '.join(named)}", 3)
 
 
 def _told_once(row: Episode) -> str:
@@ -209,6 +240,8 @@ def _rest(console: Console, view: RunView) -> None:
         return
     console.print()
     console.print(Text("Not run", style="bold"))
+    for why in view.manifest.stopped:
+        indented(console, why, 3, "yellow")
     for place in empty[:_LISTED]:
         indented(console, f"{place.scenario}, {place.actor}, trial {place.trial}", 3)
     if len(empty) > _LISTED:
@@ -219,11 +252,12 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
     """``written`` are the names of reports that are there."""
     console.print()
     if view.manifest.state != "complete":
-        console.print(Text(f"The run is {view.manifest.state}: what was finished is kept.", style="bold"))
+        how = f"was {state(view)}" if view.killed or view.manifest.state == "interrupted" else "goes on"
+        console.print(Text(f"The run {how}: what was finished is kept.", style="bold"))
     whole(console, Text.assemble(("Look next", "bold"), f" in {plain(folder)}" if folder else ""))
-    for name, about in _FILES.items():
+    for name, about in (_FILES if view.manifest.state != "running" else _UNFINISHED).items():
         if name.endswith(".jsonl") or name in written:
-            indented(console, f"{name:<16}{about}", 3)
+            indented(console, f"{name:<15} {about}", 3)
     others = [name for name in written if name not in _FILES]
     if others:
         indented(console, f"{'also there':<16}{', '.join(others)}", 3)

@@ -9,7 +9,7 @@ from harness.rules.erring import is_no_answer
 from harness.rules.expecting import Miss, examine, same
 from harness.rules.proposing import RuleState
 from harness.schema.base import JsonValue
-from harness.schema.finding import Judgement, RawFinding
+from harness.schema.finding import FindingCheck, Judgement, RawFinding
 from harness.schema.observation import Observation, ReadObservation
 from harness.schema.pointer import MISSING, Missing
 from harness.schema.rules import AnswerCheck, CheckSpec, KindSpec, ShowsSpec
@@ -110,16 +110,14 @@ def _code(kind: KindSpec, own: str | None) -> str:
     return own or kind.failed or kind.name
 
 
-def _finding(code: str, check: str, at: str | None, miss: Miss) -> RawFinding:
-    return RawFinding.model_validate(
-        {
-            "code": code,
-            "check": check,
-            "pointer": at,
-            "expected": miss.expected,
-            "got": None if miss.got is MISSING else miss.got,
-            "missing": miss.got is MISSING,
-        }
+def _finding(code: str, check: FindingCheck, at: str | None, miss: Miss) -> RawFinding:
+    return RawFinding(
+        code=code,
+        check=check,
+        pointer=at,
+        expected=miss.expected,
+        got=None if miss.got is MISSING else miss.got,
+        missing=miss.got is MISSING,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import Frozen, Plain, plain
 
 __all__ = [
     "CallPlan",
@@ -75,7 +75,8 @@ class GrammarContext(Frozen):
     call: CallSpec | None = None
 
 
-class Segment(Frozen):
+@plain
+class Segment(Plain):
     """One simple command of a read plan, rebuilt.
 
     ``operator`` joins it to what stands before (the first has ``;``). ``argv`` holds absolute paths only.
@@ -93,7 +94,8 @@ class Segment(Frozen):
     quiet: bool = False
 
 
-class ReadPlan(Frozen):
+@plain
+class ReadPlan(Plain):
     """A bounded sequence of reads, or what looks like one and is not run because it is ``refused``.
 
     ``role``: other if any target is other, else content if any is, else metadata.
@@ -104,13 +106,15 @@ class ReadPlan(Frozen):
     refused: Refusal | None = None
 
 
-class ClockPlan(Frozen):
+@plain
+class ClockPlan(Plain):
     """A question for the time."""
 
     utc: bool
 
 
-class CallPlan(Frozen):
+@plain
+class CallPlan(Plain):
     """A call of the program as a reader would find it, and as it may be run.
 
     ``tokens`` is everything after the program token. ``argv`` is the invocation rebuilt from the allow-list, without
@@ -123,13 +127,14 @@ class CallPlan(Frozen):
     refused: Refusal | None = None
 
 
-class CommandShape(Frozen):
+@plain
+class CommandShape(Plain):
     """What may be told of a command in a receipt: counts and yes/no only."""
 
     parseable: bool
-    tokens: int = Field(ge=0, le=8, description="number of tokens, 8 for eight or more")
+    tokens: Annotated[int, Field(ge=0, le=8, description="number of tokens, 8 for eight or more")]
     family: Literal["call", "clock", "content", "metadata", "other", "unknown"]
-    segments: int = Field(ge=0, le=9, description="number of simple commands, 9 for nine or more")
+    segments: Annotated[int, Field(ge=0, le=9, description="number of simple commands, 9 for nine or more")]
     multiline: bool
     pipe: bool
     redirect: bool
@@ -138,7 +143,8 @@ class CommandShape(Frozen):
     names_content_target: bool
 
 
-class ParsedCommand(Frozen):
+@plain
+class ParsedCommand(Plain):
     """Every way one text can be read; a kind's matcher says which one counts."""
 
     call: CallPlan | None = None

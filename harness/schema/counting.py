@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "of_all", "worded"]
+__all__ = ["counted", "of_all", "worded", "worded_of"]
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
@@ -18,3 +18,8 @@ def of_all(part: int, total: int, noun: str) -> str:
 def worded(number: int, one: str, many: str) -> str:
     """The word that goes with a number: ``worded(2, "is", "are")``."""
     return one if number == 1 else many
+
+
+def worded_of(part: int, total: int, one: str, many: str) -> str:
+    """The word that goes with a part of a whole: ``0 of 1 episode is``, ``0 of 2 episodes are``, ``1 of 2 is``."""
+    return one if 1 in {part, total} else many

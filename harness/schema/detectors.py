@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Plain, plain
 
 __all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 
@@ -32,7 +32,8 @@ class DetectorSpec(Frozen):
     long_text: Threshold = 3
 
 
-class CallMarks(Frozen):
+@plain
+class CallMarks(Plain):
     """What the loop detectors compare of a call and its result: digests only, so nothing of either can be read.
 
     ``action``: tool, arguments and result. ``repeats``: tool, arguments and code of a typed recoverable error.

@@ -28,7 +28,10 @@ class IndexedEpisode(Frozen):
 
 
 class IndexedRun(Frozen):
-    """``folder`` is relative to the folder of the index; times are UTC ISO 8601; ``state`` is that of the manifest."""
+    """``folder`` is relative to the folder of the index; times are UTC ISO 8601; ``state`` is that of the manifest.
+
+    ``stamp`` are change times and sizes of the files that tell how far the run is: while they stay, so does all of it.
+    """
 
     folder: str
     run_id: str
@@ -39,3 +42,4 @@ class IndexedRun(Frozen):
     planned: int
     seal: Digest | None
     episodes: tuple[IndexedEpisode, ...]
+    stamp: str = ""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import Frozen, JsonValue, Plain, plain
 from harness.schema.limits import COUNT_MAX
 from harness.schema.tool import ToolCall, ToolSpec
 
@@ -77,21 +77,24 @@ class Usage(Frozen):
     reasoning_tokens: _Count | None = None
 
 
-class SystemMessage(Frozen):
+@plain
+class SystemMessage(Plain):
     """Rules the actor works under."""
 
     role: Literal["system"] = "system"
     text: str
 
 
-class UserMessage(Frozen):
+@plain
+class UserMessage(Plain):
     """What is asked."""
 
     role: Literal["user"] = "user"
     text: str
 
 
-class AssistantMessage(Frozen):
+@plain
+class AssistantMessage(Plain):
     """An earlier reply. ``opaque`` is the provider's own message, sent back verbatim where it is present."""
 
     role: Literal["assistant"] = "assistant"
@@ -100,7 +103,8 @@ class AssistantMessage(Frozen):
     opaque: JsonValue = None
 
 
-class ToolMessage(Frozen):
+@plain
+class ToolMessage(Plain):
     """The answer to one call."""
 
     role: Literal["tool"] = "tool"
@@ -133,13 +137,17 @@ class GenerationSettings(Frozen):
         return fields if self.stream is not None else {key: fields[key] for key in fields if key != "stream"}
 
 
-class ModelRequest(Frozen):
+_NO_SETTINGS = GenerationSettings()
+
+
+@plain
+class ModelRequest(Plain):
     """The complete effective request of one turn, without address and credentials."""
 
     model: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
-    settings: GenerationSettings = GenerationSettings()
+    settings: GenerationSettings = _NO_SETTINGS
 
 
 class Reply(Frozen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.command import TargetRole
 from harness.schema.tool import TypedError
 
@@ -16,7 +16,8 @@ __all__ = ["Channel", "ChannelName", "Observation", "ReadObservation"]
 ChannelName = Literal["stdout", "stderr", "result", "error", "context"]
 
 
-class Channel(Frozen):
+@plain
+class Channel(Plain):
     """The four numbers of a bounded channel, in ``unit``; complete only if nothing was dropped."""
 
     seen: int
@@ -42,7 +43,8 @@ def _counted(seen: int, retained: int, unit: Literal["bytes", "chars"]) -> Chann
     return Channel(seen=seen, retained=retained, dropped=dropped, truncated=dropped > 0, unit=unit)
 
 
-class ReadObservation(Frozen):
+@plain
+class ReadObservation(Plain):
     """One segment of a read plan. ``ran`` is False where ``&&`` or ``||`` skipped it: then it proves nothing."""
 
     target: str | None
@@ -52,7 +54,8 @@ class ReadObservation(Frozen):
     text: str
 
 
-class Observation(Frozen):
+@plain
+class Observation(Plain):
     """One executed (or refused) call.
 
     ``ok`` is exit state 0 and no time-out. ``text`` is the complete decoded output. ``answer`` is the JSON object a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Plain, plain
 
 __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUnknown", "Purpose"]
 
@@ -12,7 +12,8 @@ __all__ = ["OpNotSent", "OpParked", "OpPlanned", "OpReceipt", "OpStarted", "OpUn
 Purpose = Literal["main", "prompt_too_long", "compaction", "memory", "preparation", "child", "tool", "control", "value"]
 
 
-class OpPlanned(Frozen):
+@plain
+class OpPlanned(Plain):
     """An external action is decided. ``operation`` is ``turn-N/main`` or ``turn-N/call-I`` and the like."""
 
     kind: Literal["op_planned"] = "op_planned"
@@ -23,14 +24,16 @@ class OpPlanned(Frozen):
     call_id: str | None = None
 
 
-class OpParked(Frozen):
+@plain
+class OpParked(Plain):
     """It waits for an approval."""
 
     kind: Literal["op_parked"] = "op_parked"
     operation: str
 
 
-class OpStarted(Frozen):
+@plain
+class OpStarted(Plain):
     """It may have touched the world from here on."""
 
     kind: Literal["op_started"] = "op_started"
@@ -38,7 +41,8 @@ class OpStarted(Frozen):
     attempt: int
 
 
-class OpReceipt(Frozen):
+@plain
+class OpReceipt(Plain):
     """It ended definitively; ``spool`` names its full result."""
 
     kind: Literal["op_receipt"] = "op_receipt"
@@ -49,7 +53,8 @@ class OpReceipt(Frozen):
     detail: str | None = None
 
 
-class OpUnknown(Frozen):
+@plain
+class OpUnknown(Plain):
     """It was started and nobody can tell what happened; ``spool`` names what was seen of it until then."""
 
     kind: Literal["op_unknown"] = "op_unknown"
@@ -59,7 +64,8 @@ class OpUnknown(Frozen):
     spool: Digest | None = None
 
 
-class OpNotSent(Frozen):
+@plain
+class OpNotSent(Plain):
     """A model call that provably never left the process; ``detail`` is the category of what stopped it."""
 
     kind: Literal["op_not_sent"] = "op_not_sent"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import Frozen, JsonValue, Plain, plain
 from harness.schema.tool import ErrorClass
 
 __all__ = ["Completed", "OperationAnswer", "PlaneIdentity", "ProcessCommand"]
@@ -20,7 +20,8 @@ class ProcessCommand(Frozen):
     output_bytes: int = Field(default=4_194_304, ge=1)
 
 
-class Completed(Frozen):
+@plain
+class Completed(Plain):
     """How a process ended.
 
     ``exit_code`` is None where it was killed by ``signal`` or by our time-out. Streams are cut at the bound; the

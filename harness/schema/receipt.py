@@ -7,7 +7,7 @@ from typing import Literal, NewType
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.message import FinishReason, Quirk
 from harness.schema.name import Code, Fact, KindName, Pointer, ScenarioId
@@ -56,7 +56,8 @@ class Finding(Frozen):
         return fields if self.exchange is not None else {key: fields[key] for key in fields if key != "exchange"}
 
 
-class Step(Frozen):
+@plain
+class Step(Plain):
     """One tool call, in order. ``kind`` is None only where the call could not be read at all.
 
     ``command_digest`` is over the stripped command, ``arguments_digest`` over the canonical arguments,
@@ -79,7 +80,8 @@ class Step(Frozen):
     sets: tuple[Fact, ...] = ()
 
 
-class TurnSummary(Frozen):
+@plain
+class TurnSummary(Plain):
     """One model turn: how it finished, whether it spoke, how many calls it made, what the decoder found odd."""
 
     turn: int

@@ -1,15 +1,17 @@
 """The journal's records: a closed union of kinds (runner specification 2.6).
 
-Records carry ids, counts, codes and digests; raw texts live in a private spool and are named here by digest.
+Records carry ids, counts, codes and digests; raw texts live in a private spool and are named here by digest. What a
+record says is a plain value where the loop makes it; where a stored one is read it is checked as strictly as any other.
 """
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, TypeAdapter
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
@@ -51,6 +53,7 @@ __all__ = [
     "TurnCommitted",
     "TurnOpened",
     "UsageRow",
+    "payload_json",
 ]
 
 #: What may be decided about an operation whose outcome is unknown. ``defer`` leaves it open; ``retry`` does it again;
@@ -59,7 +62,8 @@ __all__ = [
 Decision = Literal["defer", "retry", "replay_success", "record_failure", "abort"]
 
 
-class Opened(Frozen):
+@plain
+class Opened(Plain):
     """The definition is frozen. ``parts`` are the digests of what it consists of, by name."""
 
     kind: Literal["opened"] = "opened"
@@ -69,17 +73,19 @@ class Opened(Frozen):
     actor: Digest
     trial: int
     attempt: int
-    parts: dict[str, Digest] = {}
+    parts: dict[str, Digest] = field(default_factory=dict)
 
 
-class FixtureBound(Frozen):
+@plain
+class FixtureBound(Plain):
     """The world stands; ``fingerprint`` is its digest with every path as it is relative to the workspace."""
 
     kind: Literal["fixture_bound"] = "fixture_bound"
     fingerprint: Digest
 
 
-class TurnOpened(Frozen):
+@plain
+class TurnOpened(Plain):
     """A turn begins; turns count from 1."""
 
     kind: Literal["turn_opened"] = "turn_opened"
@@ -90,7 +96,8 @@ class TurnOpened(Frozen):
 ANSWER = "answer."
 
 
-class InputDelivered(Frozen):
+@plain
+class InputDelivered(Plain):
     """A text from outside is shown to the actor, once by its name ``input``.
 
     ``prompt.system`` and ``prompt.user``, ``answer.turn-N`` to what the actor waited for in turn N, ``nudge.turn-N``
@@ -102,7 +109,8 @@ class InputDelivered(Frozen):
     digest: Digest
 
 
-class Projection(Frozen):
+@plain
+class Projection(Plain):
     """What the actor is shown: digest of the complete effective request, and how many older messages are left out."""
 
     kind: Literal["projection"] = "projection"
@@ -112,7 +120,8 @@ class Projection(Frozen):
     omitted: int = 0
 
 
-class Compacted(Frozen):
+@plain
+class Compacted(Plain):
     """Older messages were replaced by a summary."""
 
     kind: Literal["compacted"] = "compacted"
@@ -122,7 +131,8 @@ class Compacted(Frozen):
     summary: Digest
 
 
-class Spilled(Frozen):
+@plain
+class Spilled(Plain):
     """The whole text of a result that is shown in part was kept in the workspace, or could not be (``refused``).
 
     ``content`` is the digest of the text with its paths as names, ``chars`` its length.
@@ -135,7 +145,8 @@ class Spilled(Frozen):
     refused: Literal["path_invalid", "exists", "unwritable"] | None = None
 
 
-class Decided(Frozen):
+@plain
+class Decided(Plain):
     """A host or a person decided about an operation; ``spool`` names the result that they know it had."""
 
     kind: Literal["decision"] = "decision"
@@ -145,7 +156,8 @@ class Decided(Frozen):
     spool: Digest | None = None
 
 
-class UsageRow(Frozen):
+@plain
+class UsageRow(Plain):
     """One ledger row of a dispatched attempt; missing usage is unknown, never zero."""
 
     kind: Literal["usage"] = "usage"
@@ -155,7 +167,8 @@ class UsageRow(Frozen):
     usage: Usage | None
 
 
-class LateUsage(Frozen):
+@plain
+class LateUsage(Plain):
     """Usage of a call that was abandoned before."""
 
     kind: Literal["late_usage"] = "late_usage"
@@ -163,7 +176,8 @@ class LateUsage(Frozen):
     usage: Usage
 
 
-class Metered(Frozen):
+@plain
+class Metered(Plain):
     """What was measured outside of the loop: a driver that goes on takes it as it was.
 
     ``active_ms`` is the time at work so far, in milliseconds; ``cost`` what the episode's meter said, None where no
@@ -175,7 +189,8 @@ class Metered(Frozen):
     cost: Metric | None = None
 
 
-class Hooked(Frozen):
+@plain
+class Hooked(Plain):
     """A hook ran."""
 
     kind: Literal["hook"] = "hook"
@@ -184,7 +199,8 @@ class Hooked(Frozen):
     outcome: str
 
 
-class Classified(Frozen):
+@plain
+class Classified(Plain):
     """A proposal or a result was classified; pure, so that it can be derived again and compared."""
 
     kind: Literal["classified"] = "classified"
@@ -199,7 +215,8 @@ class Classified(Frozen):
     arguments: Digest | None = None
 
 
-class CallResulted(Frozen):
+@plain
+class CallResulted(Plain):
     """The one answer to one declared call: ``spilled``: shown in part; ``source``: the rule that refused it."""
 
     kind: Literal["call_result"] = "call_result"
@@ -216,14 +233,16 @@ class CallResulted(Frozen):
     spilled: bool = False
 
 
-class BudgetStop(Frozen):
+@plain
+class BudgetStop(Plain):
     """A limit ended the episode."""
 
     kind: Literal["budget_stop"] = "budget_stop"
     outcome: Outcome
 
 
-class TurnCommitted(Frozen):
+@plain
+class TurnCommitted(Plain):
     """A turn is over: what it said (``prose``: is a long reply like the long one before), and the world after it."""
 
     kind: Literal["turn_committed"] = "turn_committed"
@@ -236,28 +255,32 @@ class TurnCommitted(Frozen):
     fingerprint: Digest | None = None
 
 
-class Suspended(Frozen):
+@plain
+class Suspended(Plain):
     """Not over: waiting for a person or a host."""
 
     kind: Literal["suspended"] = "suspended"
     outcome: Outcome
 
 
-class Resumed(Frozen):
+@plain
+class Resumed(Plain):
     """Goes on; ``credited_s`` seconds of waiting do not count."""
 
     kind: Literal["resumed"] = "resumed"
     credited_s: float
 
 
-class Closed(Frozen):
+@plain
+class Closed(Plain):
     """The end, once."""
 
     kind: Literal["closed"] = "closed"
     outcome: Outcome
 
 
-class Acknowledged(Frozen):
+@plain
+class Acknowledged(Plain):
     """The receipt was published."""
 
     kind: Literal["acknowledged"] = "acknowledged"
@@ -302,3 +325,11 @@ class Record(Frozen):
     payload: Payload
     previous: str
     digest: Digest
+
+
+_WRITTEN: TypeAdapter[Payload] = TypeAdapter(Payload, config=ConfigDict(defer_build=True))
+
+
+def payload_json(payload: Payload) -> str:
+    """What a record says as it stands in a journal: compact JSON, the fields in their order, all of them."""
+    return _WRITTEN.dump_json(payload).decode("utf-8")

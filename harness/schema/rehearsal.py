@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import Frozen, Plain, plain
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 
@@ -49,7 +49,8 @@ _ModelName = Annotated[str, Field(pattern=r"^[!-~]{1,200}$")]
 _Milliseconds = Annotated[float, Field(ge=0, le=600_000)]
 
 
-class Visit(Frozen):
+@plain
+class Visit(Plain):
     """One attempt at one turn of one trial: all that a draw depends on besides the seed; the first four from 1.
 
     ``attempt`` is that of the episode. ``again`` counts the attempts at this turn that failed before in it; one that
@@ -57,10 +58,10 @@ class Visit(Frozen):
     """
 
     scenario: ScenarioId
-    trial: int = Field(ge=1)
-    turn: int = Field(ge=1)
-    attempt: int = Field(ge=1)
-    again: int = Field(default=0, ge=0)
+    trial: Annotated[int, Field(ge=1)]
+    turn: Annotated[int, Field(ge=1)]
+    attempt: Annotated[int, Field(ge=1)]
+    again: Annotated[int, Field(ge=0)] = 0
 
     @property
     def header(self) -> str:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen, Numerous
+from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -89,7 +89,8 @@ class EpisodeJob(Numerous):
         )
 
 
-class AttemptRow(Frozen):
+@plain
+class AttemptRow(Plain):
     """One dispatched model attempt; missing usage is unknown, never zero. ``seconds`` is wall-clock time.
 
     ``cost_micro_usd`` is what its tokens cost, in millionths of a US dollar; None is unknown. ``inconsistent``: its
@@ -250,8 +251,9 @@ class Manifest(Frozen):
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
     of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
-    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. Of a run that ended ``log`` is the
-    digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
+    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
+    plan were not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
+    the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -274,6 +276,7 @@ class Manifest(Frozen):
     merged: tuple[str, ...] = ()
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
+    stopped: tuple[str, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
 
@@ -282,7 +285,7 @@ class RunView(Frozen):
     """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
-    lines about what was left out of it, for it could not be read.
+    lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
     """
 
     manifest: Manifest
@@ -291,3 +294,4 @@ class RunView(Frozen):
     transcripts: dict[int, Transcript] = {}
     beyond: Beyond = Beyond()
     remarks: tuple[str, ...] = ()
+    killed: bool = False

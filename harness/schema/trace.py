@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness.schema.base import Frozen, JsonValue
+from dataclasses import field
+
+from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest
 from harness.schema.observation import Observation
@@ -11,7 +13,8 @@ from harness.schema.scenario import Scenario
 __all__ = ["EpisodeTrace", "TraceStep"]
 
 
-class TraceStep(Frozen):
+@plain
+class TraceStep(Plain):
     """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged."""
 
     command: str | None
@@ -22,7 +25,8 @@ class TraceStep(Frozen):
     judgement: Judgement | None = None
 
 
-class EpisodeTrace(Frozen):
+@plain
+class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
@@ -33,5 +37,5 @@ class EpisodeTrace(Frozen):
     requests: tuple[ModelRequest, ...]
     steps: tuple[TraceStep, ...]
     files: dict[str, str]
-    kinds_of: dict[str, str | None] = {}
+    kinds_of: dict[str, str | None] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None

@@ -15,8 +15,9 @@ def conclude(receipts: Iterable[Receipt]) -> frozenset[Verdict]:
     """The verdicts that a run without a policy answers for.
 
     A scripted or recorded actor is expected to pass, so its verdict counts as it is. A live actor without a policy
-    only answers whether it left a receipt that is judged: ``fail`` and ``pending`` count as ``pass``. Stale receipts
-    are left out: they are news of their own. Of several attempts at one episode the last one counts.
+    only answers whether it left a receipt that is judged: ``fail`` counts as ``pass``; ``pending`` is not judged yet
+    and stays what it is. Stale receipts are left out: they are news of their own. Of several attempts at one episode
+    the last one counts.
     """
     return frozenset(_counted(receipt) for receipt in last_attempts(receipts) if not is_stale(receipt))
 
@@ -27,6 +28,6 @@ def is_stale(receipt: Receipt) -> bool:
 
 
 def _counted(receipt: Receipt) -> Verdict:
-    if receipt.actor.kind == "live" and receipt.verdict != "not_judged":
+    if receipt.actor.kind == "live" and receipt.verdict == "fail":
         return "pass"
     return receipt.verdict

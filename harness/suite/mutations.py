@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.schema.base import JsonValue
 from harness.schema.name import Pointer
@@ -61,18 +61,17 @@ def of_reads(proof: ShowsSpec, observation: Observation) -> Iterator[Mutation]:
         for label, text in (("shows nothing", ""), ("shows another text", f'{{"{_OTHER_TEXT}": true}}')):
             reads = list(observation.reads)
             if reads[number].ran:
-                reads[number] = reads[number].model_copy(update={"text": text})
-                yield Mutation(f"read {number + 1} {label}", observation.model_copy(update={"reads": tuple(reads)}))
+                reads[number] = replace(reads[number], text=text)
+                yield Mutation(f"read {number + 1} {label}", replace(observation, reads=tuple(reads)))
         if proof.reads == "all":
             reads = list(observation.reads)
-            reads[number] = reads[number].model_copy(update={"ran": False})
-            yield Mutation(f"read {number + 1} not run", observation.model_copy(update={"reads": tuple(reads)}))
+            reads[number] = replace(reads[number], ran=False)
+            yield Mutation(f"read {number + 1} not run", replace(observation, reads=tuple(reads)))
     if aimed:
         idle = tuple(
-            read.model_copy(update={"ran": False}) if number in aimed else read
-            for number, read in enumerate(observation.reads)
+            replace(read, ran=False) if number in aimed else read for number, read in enumerate(observation.reads)
         )
-        yield Mutation("no read run", observation.model_copy(update={"reads": idle}))
+        yield Mutation("no read run", replace(observation, reads=idle))
 
 
 def _of_commands(
@@ -90,7 +89,7 @@ def _of_commands(
         changed = _put(answer, place, [text, *value[1:]])
         yield Mutation(
             "a forbidden text added",
-            observation.model_copy(update={"answer": changed}),
+            replace(observation, answer=changed),
             {text: kinds.get(value[0])},
         )
 
@@ -116,7 +115,7 @@ def _variants(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _with(observation: Observation, what: str, answer: dict[str, JsonValue]) -> Mutation:
-    return Mutation(what, observation.model_copy(update={"answer": answer}))
+    return Mutation(what, replace(observation, answer=answer))
 
 
 def _step(value: JsonValue, token: str) -> tuple[bool, JsonValue]:

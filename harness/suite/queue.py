@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.ports import Pacing
 from harness.receipt import ProviderFailure, provider_failure
@@ -28,21 +28,22 @@ class Entry:
     retry: int = 0
 
 
+class _Asked(NamedTuple):
+    """Who is asked over the network: two addresses, or two keys, of a dialect have nothing to do with each other."""
+
+    provider: str
+    address: str | None
+    key_env: str | None
+
+
 @dataclass(slots=True)
 class _Line:
-    """The jobs that one provider answers; those of nobody (scripts, recordings) have a line without bounds."""
+    """The jobs that are answered by the same; those of nobody (scripts, recordings) have a line without bounds."""
 
-    name: str | None
-    most: int | None
     waiting: deque[Entry] = field(default_factory=deque)
-    running: int = 0
+    actors: set[str] = field(default_factory=set)
     refusals: int = 0
     left_alone: bool = False
-
-    def can_start(self, pacing: Pacing | None) -> bool:
-        if not self.waiting or self.left_alone or (self.most is not None and self.running >= self.most):
-            return False
-        return pacing is None or self.name is None or self.running < pacing.at_most(self.name)
 
 
 class Queue:
@@ -60,29 +61,42 @@ class Queue:
         pacing: Pacing | None = None,
     ) -> None:
         self._care, self._pacing = care, pacing
-        self._lines: dict[str | None, _Line] = {}
+        self._lines: dict[_Asked | None, _Line] = {}
+        self._running: Counter[str] = Counter()
+        of_actors: dict[str, _Line] = {}
         for index, job in enumerate(jobs):
-            name = _provider(job)
-            line = self._lines.setdefault(name, _Line(name, None if name is None else care.concurrency.get(name)))
+            line = self._lines.setdefault(_asked(job), _Line())
             line.waiting.append(Entry(index, job))
+            line.actors.add(job.actor.identity.ref)
+            of_actors[job.actor.identity.digest] = line
         for result in before:
-            name = answerer(result.receipt.actor)
-            if name in self._lines:
-                self._count(self._lines[name], result)
+            actor = result.receipt.actor
+            if actor.digest in of_actors:
+                self._count(of_actors[actor.digest], result)
 
     def start(self) -> Entry | None:
         """The first entry in the order of the plan that may start now; None where none may, for now or at all."""
-        ready = [line for line in self._lines.values() if line.can_start(self._pacing)]
+        ready = [(asked, line) for asked, line in self._lines.items() if self._can_start(asked, line)]
         if not ready:
             return None
-        line = min(ready, key=lambda one: one.waiting[0].index)
-        line.running += 1
+        asked, line = min(ready, key=lambda one: one[1].waiting[0].index)
+        if asked is not None:
+            self._running[asked.provider] += 1
         return line.waiting.popleft()
+
+    def _can_start(self, asked: _Asked | None, line: _Line) -> bool:
+        if not line.waiting or line.left_alone:
+            return False
+        if asked is None:
+            return True
+        running, most = self._running[asked.provider], self._care.concurrency.get(asked.provider)
+        within = most is None or running < most
+        return within and (self._pacing is None or running < self._pacing.at_most(asked.provider))
 
     def pause_s(self, entry: Entry) -> float:
         """Seconds to wait before an entry is played: for its provider, and the longer the more often it was tried."""
-        name = _provider(entry.job)
-        closed_s = 0.0 if name is None or self._pacing is None else self._pacing.closed_s(name)
+        asked = _asked(entry.job)
+        closed_s = 0.0 if asked is None or self._pacing is None else self._pacing.closed_s(asked.provider)
         return max(self._care.pause(entry.retry) if entry.retry else 0.0, min(closed_s, PATIENCE_S))
 
     def ended(self, entry: Entry, result: EpisodeResult | None) -> bool:
@@ -90,8 +104,10 @@ class Queue:
 
         ``result`` is None where it has none.
         """
-        line = self._lines[_provider(entry.job)]
-        line.running -= 1
+        asked = _asked(entry.job)
+        line = self._lines[asked]
+        if asked is not None:
+            self._running[asked.provider] -= 1
         failure = None if result is None else self._count(line, result)
         if failure != "outage" or line.left_alone or entry.job.attempt > self._care.retries:
             return False
@@ -100,7 +116,7 @@ class Queue:
         return True
 
     def _count(self, line: _Line, result: EpisodeResult) -> ProviderFailure | None:
-        """A result of a provider; how it failed."""
+        """A result of that line; how its provider failed."""
         failure = provider_failure(result)
         if failure == "refused":
             line.refusals += 1
@@ -111,18 +127,27 @@ class Queue:
 
     @property
     def left_alone(self) -> dict[str, int]:
-        """How many places of the plan were not begun because their provider is left alone, by its name."""
-        return {
-            name: sum(not entry.retry for entry in line.waiting)
-            for name, line in self._lines.items()
-            if name is not None and line.left_alone
-        }
+        """How many places of the plan were not begun because their provider is left alone, by its name.
+
+        Where others of that name are asked too, the actors are told with it: an address is nobody's business.
+        """
+        names = Counter(asked.provider for asked in self._lines if asked is not None)
+        told: dict[str, int] = {}
+        for asked, line in self._lines.items():
+            if asked is None or not line.left_alone:
+                continue
+            name = asked.provider
+            if names[name] > 1:
+                name = f"{name} of actor {', '.join(sorted(line.actors))}"
+            told[name] = told.get(name, 0) + sum(not entry.retry for entry in line.waiting)
+        return told
 
 
-def _provider(job: EpisodeJob) -> str | None:
-    return answerer(job.actor.identity)
+def _asked(job: EpisodeJob) -> _Asked | None:
+    provider = answerer(job.actor.identity)
+    return None if provider is None else _Asked(provider, job.actor.base_url, job.actor.key_env)
 
 
 def answerer(identity: ActorIdentity) -> str | None:
-    """Who is asked over the network; None for scripts and recordings."""
+    """The provider that is asked over the network, by name; None for scripts and recordings."""
     return identity.provider or identity.ref if identity.kind == "live" else None

@@ -10,14 +10,26 @@ from pathlib import Path
 from harness.documents import DocumentError, decoded, read_file
 from harness.errors import HarnessError, IndexDamagedError, StoreError
 from harness.history import HistoryIndex
-from harness.receipt import read_run, sole
+from harness.receipt import PART, read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry
 from harness.workspace import remove_tree
 
-__all__ = ["INDEX", "KEEP", "Rebuilt", "index", "indexed", "note_run", "pinned", "rebuild", "remove_run", "run_folders"]
+__all__ = [
+    "INDEX",
+    "KEEP",
+    "Rebuilt",
+    "current",
+    "index",
+    "indexed",
+    "note_run",
+    "pinned",
+    "rebuild",
+    "remove_run",
+    "run_folders",
+]
 
 INDEX = "history.sqlite"
 #: Names of runs, one a line, that are never pruned.
@@ -61,6 +73,7 @@ def _found(folder: Path, depth: int) -> Iterator[Path]:
 
 def indexed(folder: Path, reports: Path) -> IndexedRun:
     """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read."""
+    stamp = _stamp(folder)  # before the rest: what changes while it is read is read again next time
     view = read_run(folder)
     manifest = view.manifest
     return IndexedRun(
@@ -73,7 +86,21 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         planned=len(manifest.plan),
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
+        stamp=stamp,
     )
+
+
+def _stamp(folder: Path) -> str:
+    """Change times and sizes of what tells how far a run is; ``-`` for what is not there."""
+    told = []
+    for name in ("manifest.json", PART):
+        try:
+            status = (folder / name).stat()
+        except OSError:
+            told.append("-")
+        else:
+            told.append(f"{status.st_mtime_ns}:{status.st_size}")
+    return " ".join(told)
 
 
 def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
@@ -107,6 +134,35 @@ def _tokens(log: RunLogEntry) -> int | None:
             return None
         total += (into or 0) + (out or 0)
     return total
+
+
+def current(reports: Path) -> tuple[tuple[IndexedRun, ...], tuple[str, ...]]:
+    """The runs below ``reports`` as their folders are now, newest first, and a line for each that cannot be read.
+
+    The index is brought up to date: a folder whose stamp is the same is not read again. Where the index cannot be
+    written, that is a line too. Raises IndexDamagedError, and StoreError where the index cannot be read.
+    """
+    there = index(reports)
+    known = {run.folder: run for run in there.runs()}
+    found: dict[str, IndexedRun] = {}
+    remarks: list[str] = []
+    for folder in run_folders(reports):
+        name = folder.relative_to(reports).as_posix()
+        run = known.get(name)
+        try:
+            found[name] = run if run is not None and run.stamp == _stamp(folder) else indexed(folder, reports)
+        except StoreError as error:
+            remarks.append(f"left out: {error}")
+    try:
+        there.forget([name for name in known if name not in found])
+        for name, run in found.items():
+            if known.get(name) != run:
+                there.put(run)
+    except IndexDamagedError:
+        raise
+    except StoreError as error:
+        remarks.append(str(error))
+    return tuple(sorted(found.values(), key=lambda run: (run.created_at, run.folder), reverse=True)), tuple(remarks)
 
 
 def rebuild(reports: Path) -> Rebuilt:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from harness import meter
 from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
+from harness.schema.base import fields_of
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
 from harness.schema.spending import Entry, entry_name
@@ -35,9 +36,9 @@ class EpisodeQuota:
         most = most_of(self._job.actor, request)
         return self._ceiling.reserve(self._name(attempt), most, seconds=seconds, stopped=stopped)
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        """What it did cost; one that was not sent cost nothing."""
-        cost = meter.cost(usage, self._job.actor.price) if sent else Decimal(0)
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        """What it did cost; one that was not sent, or was turned away, cost nothing."""
+        cost = meter.cost(usage, self._job.actor.price) if billed else Decimal(0)
         self._ceiling.settle(self._name(attempt), cost)
 
     def _name(self, attempt: str) -> str:
@@ -52,5 +53,5 @@ def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:
     settings = actor.identity.settings
     if actor.price is None or settings is None or settings.max_output_tokens is None:
         return None
-    size = len(json.dumps(request.model_dump()))
+    size = len(json.dumps(request, default=fields_of))
     return meter.most(actor.price, input_tokens=size, output_tokens=settings.max_output_tokens)

@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from harness.clock import SystemClock, new_token
-from harness.episode import DurablePlace, answering, deciding
+from harness.episode import DurablePlace, answering, deciding, question
 from harness.schema.process import Completed
 from harness.schema.record import Decision
 
-__all__ = ["EPISODES", "durable_place", "held_for_answer", "held_for_decision"]
+__all__ = ["EPISODES", "asked_in", "durable_place", "held_for_answer", "held_for_decision"]
 
 #: The folder of a run in which its unfinished episodes lie.
 EPISODES = "episodes"
@@ -22,6 +22,11 @@ def durable_place(episodes: Path, key: str, *, is_new: bool = False) -> DurableP
     """Where the episode with this receipt's key is kept: a changed one is another; a new one must not be there yet."""
     folder = episodes / sha256(key.encode()).hexdigest()[:32]
     return DurablePlace(folder, new_token(), expects="new" if is_new else "any")
+
+
+def asked_in(run: Path, key: str) -> str | None:
+    """What the episode of a run with this receipt's key asks a person, raw; None where it waits for none."""
+    return question(durable_place(run / EPISODES, key).folder)
 
 
 def held_for_answer(run: Path, key: str, text: str) -> AbstractContextManager[Callable[[], None]]:

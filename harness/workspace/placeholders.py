@@ -6,11 +6,11 @@ What is kept of an episode never holds where it happened: ``{project_root}`` sta
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property, lru_cache
+from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from urllib.parse import quote
 
@@ -121,7 +121,7 @@ def _spellings(path: Path) -> set[str]:
 
 
 def _in_json(texts: set[str]) -> set[str]:
-    return {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in texts for ascii_only in (True, False)}
+    return {encode(text)[1:-1] for text in texts for encode in (encode_basestring_ascii, encode_basestring)}
 
 
 @lru_cache(maxsize=64)

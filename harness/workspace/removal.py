@@ -27,29 +27,42 @@ def remove_tree(path: Path) -> None:
     try:
         fresh = (f".lifted-{number}" for number in itertools.count())
         while names := os.listdir(top):  # noqa: PTH208  (an open directory)
-            for name in names:
-                _remove_entry(top, name, fresh)
+            lifted = [name for name in names if _remove_entry(top, name, fresh)]
+            if not lifted:
+                break
     finally:
         os.close(top)
     path.rmdir()
 
 
-def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> None:
+def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> bool:
     """Remove ``name`` from the directory ``top``; the directories in it are lifted into ``top`` to wait their turn.
 
-    So two open directories and no recursion are enough for any depth, and no path ever grows longer.
+    So two open directories and no recursion are enough for any depth, and no path ever grows longer. Returns whether
+    any was lifted.
     """
-    if _unlink(top, name):
-        return
+    if _unlink(top, name) or _is_removed_empty(top, name):
+        return False
     _unlock(name, top)
     inner = os.open(name, _DIRECTORY, dir_fd=top)
     try:
-        for child in os.listdir(inner):  # noqa: PTH208  (an open directory)
-            if not _unlink(inner, child):
-                _lift(inner, child, top, fresh)
+        children = os.listdir(inner)  # noqa: PTH208  (an open directory)
+        lifted = [child for child in children if not _unlink(inner, child)]
+        for child in lifted:
+            _lift(inner, child, top, fresh)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=top)
+    return bool(lifted)
+
+
+def _is_removed_empty(folder: int, name: str) -> bool:
+    """Whether a directory was empty, and is gone."""
+    try:
+        os.rmdir(name, dir_fd=folder)
+    except OSError:
+        return False
+    return True
 
 
 def _unlink(folder: int, name: str) -> bool:

@@ -15,7 +15,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
@@ -76,7 +76,7 @@ def reserve(
         EnvironmentProblem: the temporary directory cannot be used, or the place of ``name`` is taken.
     """
     names = _checked(roots, absent, cwd)
-    place, given = _speakable(base)
+    place, given = _place(os.path.abspath(base or tempfile.gettempdir()))  # noqa: PTH100  (links must stay in it)
     owner, descriptor = _claim(place) if name is None else _claim_again(place, name)
     root = owner.with_suffix("")
     try:
@@ -120,6 +120,12 @@ def _checked(roots: Sequence[str], absent: Collection[str], cwd: str | None) -> 
     return names
 
 
+@lru_cache(maxsize=16)
+def _place(base: str) -> tuple[Path, Path]:
+    """As ``_speakable``, found out once: every episode asks, and a directory that went is noticed when it is used."""
+    return _speakable(Path(base))
+
+
 def _speakable(base: Path | None) -> tuple[Path, Path]:
     """Where workspaces are made, with links resolved and as it was given.
 
@@ -156,7 +162,8 @@ def _claim(place: Path) -> tuple[Path, int]:
             raise EnvironmentProblem(problem) from error
         owner = Path(name)
         # A sweep may have met the file between its making and its lock, and removed it: then take another.
-        if _lock(descriptor) and _is_file_of(owner, descriptor) and not os.path.lexists(owner.with_suffix("")):
+        is_free = not os.path.lexists(name.removesuffix(_SUFFIX))
+        if is_free and _lock(descriptor) and _is_file_of(owner, descriptor):
             _mark(owner, descriptor)
             return owner, descriptor
         if _is_file_of(owner, descriptor):
@@ -199,9 +206,9 @@ def _mark(owner: Path, descriptor: int) -> None:
 
 def _make(root: Path, inside: Sequence[str]) -> None:
     try:
-        for path, mode in ((root, 0o700), *((root / name, 0o755) for name in inside)):
-            path.mkdir(mode)
-            path.chmod(mode)  # the umask had its say in mkdir
+        for path, mode in ((str(root), 0o700), *((f"{root}/{name}", 0o755) for name in inside)):
+            os.mkdir(path, mode)  # noqa: PTH102  (every episode makes some)
+            os.chmod(path, mode)  # noqa: PTH101  (the umask had its say in mkdir)
     except OSError as error:
         raise EnvironmentProblem(f"temporary directory {root.parent}: {error.strerror}") from error
 

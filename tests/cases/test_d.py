@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -75,8 +76,8 @@ def receipt(scenario: str, trial: int = 1, ref: str = "openai/m", text: str = "t
         findings=(Finding(code="leapt", step=6, check="answer", pointer="/a", expected=said, got=said),),
         facts=("seen",),
         steps=(
-            *(step.model_copy(update={"ordinal": number, "turn": number}) for number in range(1, 6)),
-            step.model_copy(update={"ordinal": 6, "turn": 6, "kind": "leap", "code": "leapt", "sets": ()}),
+            *(replace(step, ordinal=number, turn=number) for number in range(1, 6)),
+            replace(step, ordinal=6, turn=6, kind="leap", code="leapt", sets=()),
         ),
         turns=(),
         counters=Counters(model_turns=6, tool_calls=6, executed_calls=6, refused_calls=0),

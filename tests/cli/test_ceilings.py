@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from decimal import Decimal
@@ -107,11 +108,17 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     assert code == 2
     assert err == (
         "harness: --max-cost is reached: of $0.001 at most $0.0009 is spent, and the next call may cost $0.0004; "
-        "a higher bound goes on; 3 of 5 episodes are finished and kept in out; go on with: harness run --resume out\n"
+        "a higher bound goes on; 3 of 5 episodes are finished and kept in out; go on with: harness run --resume "
+        "out --max-cost 0.002\n"
     )
     assert "cost: $0.000900 (3 model calls)" in out
     view = read_run(world.folder / "out")
     assert (view.manifest.state, len(view.receipts)) == ("interrupted", 3)
+    (why,) = view.manifest.stopped
+    assert why == err.removeprefix("harness: ").partition("; 3 of 5")[0]
+    told = json.loads(harness("report", "out", "--format", "json")[1])
+    assert [told[name] for name in ("run", "folder", "state")] == [view.manifest.run_id, "out", "interrupted"]
+    assert told["stopped"] == list(view.manifest.stopped)
 
     before = {path: path.read_bytes() for path in (world.folder / "out").rglob("*") if path.is_file()}
     code, _, err = harness("run", "--resume", "out", "--max-cost", "0.001")
@@ -124,8 +131,21 @@ def test_a_run_that_reaches_its_bound_leaves_the_rest_for_another_command(harnes
     assert len(read_run(world.folder / "out").receipts) == 3
     assert harness("run", "--resume", "out", "--max-cost", "0.002")[0] == 0
     view = read_run(world.folder / "out")
-    assert (view.manifest.state, len(view.receipts)) == ("complete", 5)
+    assert (view.manifest.state, len(view.receipts), view.manifest.stopped) == ("complete", 5, ())
     assert view.manifest.max_cost_usd == Decimal("0.002")
+
+
+def test_what_is_printed_to_go_on_with_is_accepted_as_it_is(harness: Harness, world: World) -> None:
+    world.episode = paying(world, most=400, cost=300)
+    argv = ("run", "pack/a", "--actor", LIVE, "--trials", "6", "-n", "1", "--out", "a b", "--max-cost", "0.001")
+    code, commands = 2, 0
+    words: tuple[str, ...] = argv[1:]
+    while code == 2:
+        code, _, err = harness("run", *words)
+        commands += 1
+        if code == 2:
+            words = tuple(shlex.split(err.partition("go on with: harness run ")[2]))
+    assert (code, commands, read_run(world.folder / "a b").manifest.state) == (0, 2, "complete")
 
 
 def test_side_by_side_the_bound_holds_as_well(harness: Harness, world: World) -> None:
@@ -180,6 +200,40 @@ def test_a_dry_run_tells_the_range_of_the_price(harness: Harness, world: World) 
     text = harness("run", "pack/a", "--actor", LIVE, "--dry-run")[1]
     assert text.splitlines()[-1].endswith(f"3 to {told['most_tokens']} tokens, $0.0000 to $1.4526")
     assert world.jobs == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--actor", "openai-compatible/m", "--max-cost", "1"),
+        ("--actor", PRICED, "--max-cost", "1"),
+        ("--actor", LIVE, "--max-cost", "0.0001"),
+        ("--actor", LIVE, "--yes-spend", "--max-time", "1s"),
+        ("--actor", LIVE, "--yes-spend", "--out", "taken"),
+    ],
+)
+def test_what_a_run_refuses_its_dry_run_refuses_too(harness: Harness, world: World, words: tuple[str, ...]) -> None:
+    Path("taken").mkdir()
+    Path("taken/notes").write_text("")
+    refused = harness("run", "pack/a", *words)
+    assert (refused[0], refused[2].count("\n"), world.jobs) == (4, 1, [])
+    assert harness("run", "pack/a", *words, "--dry-run") == refused
+    if "taken" not in words:
+        refused = harness("record", "pack/a", *words)
+        assert refused[0] == 4
+        assert harness("record", "pack/a", *words, "--dry-run") == refused
+
+
+def test_a_bound_that_what_is_left_does_not_fit_into_is_refused_by_a_dry_run_too(
+    harness: Harness, world: World
+) -> None:
+    world.episode = paying(world, most=400, cost=300)
+    argv = ("pack/a", "--actor", LIVE, "--trials", "3", "-n", "1", "--out", "out")
+    assert harness("run", *argv, "--max-cost", "0.0009")[0] == 2
+    refused = harness("run", "--resume", "out", "--max-cost", "0.0009")
+    assert (refused[0], refused[2].count("\n")) == (4, 1)
+    assert harness("run", "--resume", "out", "--max-cost", "0.0009", "--dry-run") == refused
+    assert harness("run", "--resume", "out", "--max-cost", "1", "--dry-run")[0] == 0
 
 
 def test_a_call_of_an_episode_that_was_cut_off_makes_the_cost_a_lower_bound(harness: Harness, world: World) -> None:

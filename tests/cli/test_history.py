@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from harness.errors import StoreError
 from harness.receipt import sole
 
 
@@ -54,6 +56,38 @@ def test_an_index_that_is_missing_or_damaged_is_made_anew(harness: Harness, repo
     code, out, err = harness("history", "list", "--format", "json")
     assert (code, len(json.loads(out)["runs"]), err.count("\n")) == (0, 3, 1)
     assert "it was made anew" in err
+
+
+def test_what_came_changed_and_went_since_is_listed_as_it_is(
+    harness: Harness, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert harness("run", "pack/a", "--out", "elsewhere")[0] == 0
+    Path("elsewhere").rename(reports / "four")
+    shutil.rmtree(reports / "two")
+    manifest = json.loads((reports / "one/manifest.json").read_text())
+    (reports / "one/manifest.json").write_text(json.dumps({**manifest, "state": "interrupted"}))
+    (reports / "broken").mkdir()
+    (reports / "broken/manifest.json").write_text("{")
+    code, out, err = harness("history", "list", "--format", "jsonl")
+    rows = {row["folder"]: row["state"] for row in map(json.loads, out.splitlines())}
+    assert (code, rows) == (0, {"one": "interrupted", "three": "complete", "four": "complete"})
+    assert (err.count("\n"), err.startswith("harness: left out: ")) == (1, True)
+    shutil.rmtree(reports / "broken")
+    read: list[Path] = []
+    monkeypatch.setattr("harness.wiring.indexing.read_run", read.append)
+    assert (listed(harness), read) == (["four", "one", "three"], [])
+
+
+def test_runs_are_listed_though_the_index_cannot_be_written(
+    harness: Harness, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    shutil.rmtree(reports / "two")
+    monkeypatch.setattr("harness.history.HistoryIndex.forget", full)
+    code, out, err = harness("history", "list", "--format", "jsonl")
+    assert (code, len(out.splitlines()), err) == (0, 2, "harness: the disk is full\n")
 
 
 def test_an_index_that_cannot_be_written_harms_no_run(harness: Harness, reports: Path) -> None:

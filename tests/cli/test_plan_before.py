@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from typing import Protocol
 import pytest
 
 from harness.receipt import read_run
+from harness.schema.outcome import Outcome
 from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.wiring.waiting import durable_place
 
 
 class Harness(Protocol):
@@ -116,3 +119,75 @@ def test_a_scenario_that_changed_is_named_and_played_anew(harness: Harness, worl
     code, _, err = harness("run", "--resume", "out")
     assert (code, played(world)) == (0, [("pack/a", "script", 1), ("pack/b", "script", 1)])
     assert "scenario pack/a changed since the run began" in err
+
+
+def cut_off(harness: Harness, world: World) -> None:
+    """A run of a live model that was killed in its first episode, before any was finished."""
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        folder = durable_place(Path("out/episodes"), job.key).folder
+        folder.mkdir(parents=True)
+        (folder / "journal.jsonl").write_text("private")
+        os.kill(os.getpid(), signal.SIGINT)
+        result = world.result(job)
+        outcome = Outcome(status="cancelled", reason="cancellation_requested")
+        return result.model_copy(
+            update={
+                "receipt": result.receipt.model_copy(update={"outcome": outcome, "verdict": "not_judged"}),
+                "log": result.log.model_copy(update={"resumable": True}),
+            }
+        )
+
+    world.episode = episode
+    assert harness("run", *LIVE, "-n", "1", "--out", "out")[0] == 130
+    world.episode = None
+    world.jobs.clear()
+
+
+LIVE = ("pack/a", "--actor", "openai/m", "--trials", "2", "--yes-spend")
+CHANGED = "harness: scenario pack/a changed since the run began: it is played as it is now\n"
+ABANDONED = (
+    "harness: 1 unfinished episode of before is not gone on with and set aside in out/superseded; harness history "
+    "purge removes it\n"
+)
+LEFT = "harness: 0 of 2 episodes are finished; 2 are played now\n"
+
+
+def test_what_changed_is_told_though_nothing_was_finished_and_what_was_begun_is_kept_apart(
+    harness: Harness, world: World
+) -> None:
+    cut_off(harness, world)
+    world.changed = {"pack/a": "2"}
+    code, out, err = harness("run", "--resume", "out", "--dry-run", "--format", "jsonl")
+    assert (code, len(out.splitlines()), err) == (0, 2, CHANGED + ABANDONED + LEFT)
+    assert (len(list(Path("out/episodes").iterdir())), world.jobs) == (1, [])
+    code, _, err = harness("run", "--resume", "out", "--yes-spend")
+    assert (code, err) == (0, CHANGED + ABANDONED + LEFT)
+    assert list(Path("out").glob("episodes/*")) == []
+    (kept,) = Path("out/superseded/episodes").iterdir()
+    assert (kept / "journal.jsonl").read_text() == "private"
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    assert harness("history", "purge", "out") == (0, "out: 1 unfinished episode removed\n", "")
+    assert not kept.exists()
+
+
+def test_what_was_begun_of_the_same_is_gone_on_with_and_stays(harness: Harness, world: World) -> None:
+    cut_off(harness, world)
+    code, _, err = harness("run", "--resume", "out", "--dry-run")
+    assert (code, err) == (0, LEFT)
+    assert harness("run", "--resume", "out", "--yes-spend")[2] == LEFT
+    assert len(list(Path("out/episodes").iterdir())) == 1
+
+
+def test_a_dry_run_of_a_run_that_is_gone_on_with_plans_what_is_left(harness: Harness, world: World) -> None:
+    stopped(harness, world, "--trials", "2")
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    code, out, err = harness("run", "--resume", "out", "--dry-run", "--format", "json")
+    left = json.loads(out)
+    assert (code, err) == (0, "harness: 1 of 4 episodes is finished; 3 are played now\n")
+    assert [(row["scenario"], row["trial"]) for row in left["plan"]] == [("pack/a", 2), ("pack/b", 1), ("pack/b", 2)]
+    assert left["estimate"]["episodes"] == 3
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+    assert harness("run", "--resume", "out")[0] == 0
+    code, out, err = harness("run", "--resume", "out", "--dry-run", "--format", "jsonl")
+    assert (code, out, err) == (0, "", "harness: all 4 episodes are finished: nothing is left to play\n")

@@ -25,6 +25,8 @@ SAID: dict[str, tuple[str, ...]] = {
     "keep": ("--keep", "all"),
     "keep_workspace": ("--keep-workspace",),
     "limits": ("--provider-limit", "openai=2", "--provider-limit", "anthropic=3"),
+    "connect": ("--connect-timeout", "openai=3"),
+    "read": ("--read-timeout", "openai=4"),
     "refusals": ("--refusals", "7"),
     "repeat_idempotent": ("--repeat-idempotent",),
     "reports": ("--report", "junit"),
@@ -40,6 +42,10 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "shard": ("--shard", "1/2"),
     "trials": ("--trials", "1"),
 }
+
+
+#: How long providers are waited for, by the order that said so.
+_TIME_OUTS: dict[int, object] = {}
 
 
 class Harness(Protocol):
@@ -58,6 +64,7 @@ def orders(world: World, monkeypatch: pytest.MonkeyPatch) -> list[Order]:
 
     def told(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) -> ExitCode:
         seen.append(order)
+        _TIME_OUTS[id(order)] = settings.providers
         return play(settings, jobs, order)
 
     monkeypatch.setattr("harness.cli.run.play", told)
@@ -67,7 +74,7 @@ def orders(world: World, monkeypatch: pytest.MonkeyPatch) -> list[Order]:
 def how(order: Order) -> tuple[object, ...]:
     """All of it that is about how episodes are played and what is left of them."""
     names = [reporter.filename for reporter in order.reporters]
-    return order.options, names, order.keep, order.tolerate_stale, order.care
+    return order.options, names, order.keep, order.tolerate_stale, order.care, _TIME_OUTS[id(order)]
 
 
 def test_every_option_is_taken_from_the_run_refused_or_said_anew() -> None:

@@ -5,6 +5,10 @@ from typing import Protocol
 
 import pytest
 
+from harness.receipt import RunStore, read_run
+from harness.redaction import SecretGuard
+from harness.schema.run import EpisodeResult
+
 
 class Harness(Protocol):
     def __call__(self, *argv: str) -> tuple[int, str, str]: ...
@@ -43,6 +47,30 @@ def test_one_report_goes_where_it_is_wanted(harness: Harness, finished: Path) ->
 
     code, out, _ = harness("report", "out", "--report", "junit", "--out", "-")
     assert (code, out) == (0, Path("j.xml").read_text())
+
+
+def test_of_a_run_that_did_not_end_it_says_whether_it_goes_on_or_was_killed_and_where_to_look(
+    harness: Harness, finished: Path
+) -> None:
+    view = read_run(finished)
+    manifest = view.manifest.model_copy(update={"state": "running", "receipts": (), "seal": None, "log": None})
+    with RunStore(Path("half"), manifest, SecretGuard(())) as store:
+        store.add(0, EpisodeResult(receipt=view.receipts[0], log=view.log[0]))
+        code, goes_on, _ = harness("report", "half")
+        assert "half: goes on, 1 receipt of 2 episodes" in harness("verify", "half")[1]
+    killed = harness("report", "half")[1]
+    assert "half: was killed, 1 receipt of 2 episodes" in harness("verify", "half")[1]
+    assert code == 0
+    assert "(running), loopx==0.4.8" in goes_on
+    assert "\nThe run goes on: what was finished is kept.\n" in goes_on
+    assert "(killed), loopx==0.4.8" in killed
+    assert "\nThe run was killed: what was finished is kept.\n" in killed
+    for told in (goes_on, killed):
+        assert "   episodes.part.jsonl what was finished so far, one episode a line\n" in told
+        assert "receipts.jsonl" not in told
+        assert "run.jsonl" not in told
+    assert ", killed, `loopx==0.4.8`" in Path("half/summary.md").read_text()
+    assert " · killed · " in Path("half/report.html").read_text()
 
 
 @pytest.mark.parametrize(

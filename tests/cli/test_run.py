@@ -100,7 +100,7 @@ def test_scripted_actors_must_all_pass(harness: Harness, world: World, verdicts:
     assert harness("run")[0] == code
 
 
-@pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("fail", 0), ("pending", 0), ("not_judged", 2)])
+@pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("fail", 0), ("pending", 3), ("not_judged", 2)])
 def test_live_actors_only_need_judged_receipts(harness: Harness, world: World, verdict: Verdict, code: int) -> None:
     world.verdicts = {"pack/a": verdict}
 

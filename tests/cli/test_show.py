@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -81,9 +82,7 @@ def receipt(ref: str, trial: int = 1) -> Receipt:
         facts=("seen",),
         steps=(
             step,
-            step.model_copy(
-                update={"ordinal": 2, "turn": 2, "kind": "leap", "code": "leapt", "sets": (), "refused": "not_declared"}
-            ),
+            replace(step, ordinal=2, turn=2, kind="leap", code="leapt", sets=(), refused="not_declared"),
         ),
         turns=(TurnSummary(turn=2, finish="stop", said_text=False, calls=1, quirks=("finish_missing",)),),
         counters=Counters(model_turns=2, tool_calls=2, executed_calls=1, refused_calls=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -41,16 +42,40 @@ def test_what_is_known_of_the_cost_is_summed_and_what_nobody_knows_is_told_and_n
     assert standing.spent == "1,234 tokens and 2 calls of unknown cost"
     standing.tried(paid(result("not_judged"), None))
     known = paid(result("pass"), Usage(input_tokens=5))
-    row = known.log.attempts[0].model_copy(update={"cost_micro_usd": Decimal(12_345)})
+    row = replace(known.log.attempts[0], cost_micro_usd=Decimal(12_345))
     standing.over(EpisodeResult(receipt=known.receipt, log=known.log.model_copy(update={"attempts": (row,)})))
     assert standing.spent == "$0.0123 and 3 calls of unknown cost"
+
+
+@pytest.mark.parametrize(
+    ("room", "told"),
+    [
+        (99, "2 passed, 1 failed, 1 not judged, >= $0.0123"),
+        (44, "2 passed, 1 failed, 1 not judged, >= $0.0123"),
+        (43, ">= $0.0123, 2 passed, 1 failed, 1 not judg…"),
+        (20, ">= $0.0123, 2 passe…"),
+        (0, "…"),
+    ],
+)
+def test_where_there_is_little_room_the_cost_is_not_what_is_cut(result: Result, room: int, told: str) -> None:
+    standing = Standing()
+    for verdict in ("pass", "fail", "pass", "not_judged"):
+        standing.over(result(verdict))
+    standing.micro_usd, standing.unknown = Decimal(12_345), 3
+    assert standing.shortly(room) == told
+
+
+def test_tokens_are_told_shortly_where_no_cost_is_known(result: Result) -> None:
+    standing = Standing()
+    standing.over(paid(result("pass"), Usage(input_tokens=1200, output_tokens=34), None))
+    assert standing.shortly(30) == "1 passed, 1,234 tokens"
 
 
 def test_a_recording_costs_nothing_and_a_call_that_never_left_neither(result: Result) -> None:
     standing = Standing()
     standing.over(paid(result("pass"), Usage(input_tokens=5), live=False))
     unsent = paid(result("not_judged"), None)
-    row = unsent.log.attempts[0].model_copy(update={"status": "not_sent"})
+    row = replace(unsent.log.attempts[0], status="not_sent")
     standing.over(EpisodeResult(receipt=unsent.receipt, log=unsent.log.model_copy(update={"attempts": (row,)})))
     assert standing.spent == ""
 

@@ -144,6 +144,31 @@ def test_a_shard_that_was_changed_after_it_ended_is_refused(harness: Harness, wo
     assert err.endswith("it was changed after it ended: harness verify 2\n")
 
 
+def test_a_live_night_in_which_an_episode_waits_is_pending_in_every_form_of_it(harness: Harness, world: World) -> None:
+    waiting = {"pack/b"}
+
+    def one(job: EpisodeJob) -> EpisodeResult:
+        if job.loaded.scenario.id not in waiting:
+            return world.result(job)
+        result = world.result(job)
+        outcome = Outcome(status="suspended", reason="reconciliation_required", detail="model_call")
+        receipt = result.receipt.model_copy(update={"outcome": outcome, "verdict": "pending"})
+        return EpisodeResult(receipt=receipt, log=result.log.model_copy(update={"resumable": True}))
+
+    world.episode = one
+    assert harness("run", "pack/b", *LIVE, "--out", "all")[0] == 3
+    assert harness("run", *LIVE, "--shard", "1/2", "--out", "1")[0] == 0
+    assert harness("run", *LIVE, "--shard", "2/2", "--out", "2")[0] == 3
+    assert harness("history", "merge", "1", "2", "--out", "whole")[0] == 3
+    assert harness("run", "--resume", "2", "--yes-spend")[0] == 3
+    world.verdicts = {"pack/a": "fail"}
+    assert harness("run", *LIVE, "--out", "failed")[0] == 3
+    world.verdicts = {"pack/a": "not_judged"}
+    assert harness("run", *LIVE, "--out", "not judged")[0] == 2
+    waiting.clear()
+    assert harness("run", "--resume", "2", "--yes-spend")[0] == 0
+
+
 def test_a_shard_that_was_interrupted_is_named_gone_on_with_and_then_merged(harness: Harness, world: World) -> None:
     harness("run", "--trials", "4", "--out", "whole")
     harness("run", "--trials", "4", "--shard", "2/2", "--out", "2")
@@ -245,6 +270,13 @@ def test_a_folder_with_a_run_says_how_to_go_on_with_it(harness: Harness, world: 
         "harness: out: holds a run already, which is not overwritten; give another folder, or go on with it: harness "
         "run --resume out\n"
     )
+    harness("run", "pack/a", "--actor", "openai/priced-bounded", "--max-cost", "1.50", "--out", "live")
+    assert "go on with it: harness run --resume live --max-cost 1.50\n" in harness("run", "--out", "live")[2]
+    for number in (1, 2):
+        harness("run", "--shard", f"{number}/2", "--out", f"{number}")
+    harness("history", "merge", "1", "2", "--out", "merged")
+    err = harness("run", "--out", "merged")[2]
+    assert err == "harness: merged: holds a run already, which is not overwritten; give another folder\n"
 
 
 def test_an_outage_is_tried_again_and_every_attempt_is_kept(harness: Harness, world: World) -> None:
@@ -311,9 +343,12 @@ def test_a_provider_that_refuses_is_left_alone_in_one_line_and_gone_on_with(harn
     assert (code, len(world.jobs)) == (2, 3)
     assert err == (
         "harness: openai refused several episodes in a row (key or quota) and is left alone: 5 of 8 were not begun, "
-        "without a call; put that right, and go on with: harness run --resume out\n"
+        "without a call; put that right, and go on with: harness run --resume out --yes-spend\n"
     )
     assert read_run(Path("out")).manifest.state == "interrupted"
+    assert read_run(Path("out")).manifest.stopped == (
+        "openai refused several episodes in a row (key or quota) and is left alone: 5 of 8 were not begun",
+    )
     world.episode = None
     world.jobs.clear()
     assert harness("run", "--resume", "out", "--yes-spend")[0] == 0

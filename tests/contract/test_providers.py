@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TypedDict, cast
@@ -89,7 +90,7 @@ REQUEST = ModelRequest(
     tools=(TOOL,),
     settings=GenerationSettings(temperature=0.0, max_output_tokens=5),
 )
-STREAMED = REQUEST.model_copy(update={"settings": GenerationSettings(max_output_tokens=5, stream=True)})
+STREAMED = replace(REQUEST, settings=GenerationSettings(max_output_tokens=5, stream=True))
 REPLIES = {
     "text": Reply(text="hello", finish="stop", usage=Usage(input_tokens=1, output_tokens=2)),
     "call": Reply(text=None, calls=(CALL,), finish="tool_calls", usage=Usage(input_tokens=0, output_tokens=0)),
@@ -134,7 +135,7 @@ def test_a_key_is_in_the_headers_only_when_there_is_one(name: str) -> None:
 @every_provider
 def test_a_request_is_the_same_valid_json_each_time(name: str) -> None:
     first = codec(name).encode_request(REQUEST)
-    assert first == codec(name).encode_request(REQUEST.model_copy())
+    assert first == codec(name).encode_request(replace(REQUEST))
     assert isinstance(json.loads(first.decode("utf-8")), dict)
     assert codec(name).path(REQUEST).startswith("/")
 
@@ -210,7 +211,7 @@ def test_odd_bytes_are_a_named_failure(name: str, status: int, body: bytes) -> N
 @every_provider
 def test_a_request_for_a_stream_is_the_same_request_but_for_the_stream(name: str) -> None:
     provider = codec(name)
-    plain = STREAMED.model_copy(update={"settings": GenerationSettings(max_output_tokens=5)})
+    plain = replace(STREAMED, settings=GenerationSettings(max_output_tokens=5))
     asked, whole = (json.loads(provider.encode_request(one)) for one in (STREAMED, plain))
     told = ("stream", "stream_options")
     assert {key: asked[key] for key in asked if key not in told} == {

@@ -114,6 +114,23 @@ def test_running_names_every_command_and_option() -> None:
         assert missing == [], name
 
 
+def test_running_lists_every_option_in_the_row_of_its_command_and_no_other() -> None:
+    rows = dict(
+        re.findall(r"^\| `harness ([a-z ]+?)(?: [A-Z\[][^`]*)?` \|(.*)\|$", RUNNING.read_text("utf-8"), re.MULTILINE)
+    )
+    own = re.findall(r"^\| (`-[^|]*) \|", RUNNING.read_text("utf-8"), re.MULTILINE)
+    rows["run"] = " ".join(own)
+    wrong = {}
+    for name, one in verbs().items():
+        if isinstance(one, click.Group):
+            continue
+        listed = set(re.findall(r"`(--[a-z][a-z-]*)", rows[name]))
+        known = {option for option in options(one) if option.startswith("--")} - {"--help"}
+        if listed != known:
+            wrong[name] = (sorted(known - listed), sorted(listed - known))
+    assert wrong == {}
+
+
 def test_running_names_every_generation_setting() -> None:
     text = RUNNING.read_text("utf-8")
     assert [name for name in GenerationSettings.model_fields if f"`{name}`" not in text] == []

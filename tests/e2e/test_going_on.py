@@ -60,7 +60,7 @@ def test_an_episode_that_waits_is_answered_by_another_process(line: CommandLine)
     changed(line, f'["{{quota_guard_command}}", {ask}, "cat {{source}}"]', offer)
     with rehearsed(line) as (actor, log):
         first = line.run("run", SCENARIO, "--actor", actor, "--yes-spend", "--out", "run")
-        assert (first.returncode, asked(log)) == (0, 2), first.stderr
+        assert (first.returncode, asked(log)) == (3, 2), first.stderr
         assert json.loads(receipt(line, "run"))["outcome"]["reason"] == "needs_user_input"
         journal = next((line.cwd / "run/episodes").glob("*/journal.jsonl"))
         before = journal.read_bytes()

@@ -48,13 +48,15 @@ def test_an_answer_goes_to_the_model_and_nothing_is_asked_twice(line: CommandLin
     with serving(answer) as server:
         actor = ("--actor", f"openai-compatible/toy-1@{server.url}", "--yes-spend")
         waits = line.run("run", SCENARIO, *actor, "--out", "run")
-        assert waits.returncode == 0, waits.stderr
+        assert waits.returncode == 3, waits.stderr
         assert b"episode 1 waits for a person (decision_required)" in waits.stderr
+        assert b'(decision_required): "Which one first?"; answer with: ' in waits.stderr
         assert waits.stderr.count(b"\n") == 1
+        assert b"   Which one first?\n" in line.run("show", "run/1").stdout
         (receipt,) = map(json.loads, (line.cwd / "run/receipts.jsonl").read_text("utf-8").splitlines())
         assert (receipt["outcome"]["reason"], receipt["verdict"]) == ("needs_user_input", "pending")
         again = line.run("run", "--resume", "run", "--yes-spend")
-        assert (again.returncode, len(server.bodies)) == (0, 1), again.stderr
+        assert (again.returncode, len(server.bodies)) == (3, 1), again.stderr
         for wrong in ("1", "x=Yes", "2=Yes.", "1= "):
             refused = line.run("run", "--resume", "run", "--answer", wrong, "--yes-spend")
             assert (refused.returncode, refused.stderr.count(b"\n")) == (4, 1), refused.stderr

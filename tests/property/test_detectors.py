@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import SequenceMatcher
+from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +12,13 @@ from hypothesis import strategies as st
 from harness.detectors import Streaks, alike, error_digest, is_looping, observe, streaks, stuck
 from harness.schema.detectors import CallMarks, DetectorSpec
 from harness.schema.record import CallResulted, InputDelivered, Payload, TurnCommitted, TurnOpened
+from harness.schema.tool import ResultCode
 
 SPEC = DetectorSpec()
 #: A few names only, so that histories repeat themselves.
 FEW = st.sampled_from(("a", "b"))
-CODES = st.sampled_from(
+PROSE: st.SearchStrategy[Literal["new", "alike"] | None] = st.sampled_from((None, "new", "alike"))
+CODES: st.SearchStrategy[ResultCode] = st.sampled_from(
     ("succeeded", "parse_error", "denied_policy", "error_recoverable", "timeout", "skipped_due_to_stop")
 )
 
@@ -29,9 +33,9 @@ def results(draw: st.DrawFn) -> CallResulted:
         repeats=draw(FEW) if typed else None,
         error=draw(FEW) if code == "error_recoverable" and not typed else None,
     )
-    fields = {"turn": 1, "call": 1, "call_id": draw(st.text(max_size=3)), "tool": "t", "code": code, "executed": True}
     kept = None if code == "skipped_due_to_stop" else marks
-    return CallResulted.model_validate({**fields, "marks": kept})
+    call_id = draw(st.text(max_size=3))
+    return CallResulted(turn=1, call=1, call_id=call_id, tool="t", code=code, executed=True, marks=kept)
 
 
 @st.composite
@@ -42,9 +46,9 @@ def histories(draw: st.DrawFn) -> list[Payload]:
         if draw(st.integers(0, 5)) == 0:
             found.append(InputDelivered(input="steering", digest="d"))
         calls = draw(st.lists(results(), max_size=4))
-        prose = draw(st.sampled_from((None, "new", "alike")))
-        ended = {"turn": 1, "finish": "stop", "said_text": True, "calls": len(calls), "prose": prose}
-        found += [TurnOpened(turn=1), *calls, TurnCommitted.model_validate(ended)]
+        prose = draw(PROSE)
+        ended = TurnCommitted(turn=1, finish="stop", said_text=True, calls=len(calls), prose=prose)
+        found += [TurnOpened(turn=1), *calls, ended]
     return found
 
 
@@ -68,7 +72,7 @@ def test_the_ids_of_calls_never_matter(history: list[Payload], data: st.DataObje
     def renamed(payload: Payload) -> Payload:
         if not isinstance(payload, CallResulted):
             return payload
-        return payload.model_copy(update={"call_id": data.draw(st.text(max_size=3))})
+        return replace(payload, call_id=data.draw(st.text(max_size=3)))
 
     one, other = streaks(history), streaks(map(renamed, history))
     assert (is_looping(one, SPEC), stuck(one, SPEC)) == (is_looping(other, SPEC), stuck(other, SPEC))
@@ -80,7 +84,7 @@ def test_a_result_that_moves_is_progress(history: list[Payload]) -> None:
     for at, payload in enumerate(history):
         moved = payload
         if isinstance(payload, CallResulted) and payload.marks is not None:
-            moved = payload.model_copy(update={"marks": payload.marks.model_copy(update={"action": str(at)})})
+            moved = replace(payload, marks=replace(payload.marks, action=str(at)))
         known = observe(known, moved)
         assert stuck(known, SPEC) != "same_action"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -101,7 +101,7 @@ def told(driving: Driving) -> list[Payload]:
     """What the journal says, but for resumptions, and for results that name the place of a workspace."""
     payloads = (record.payload for record in driving.records())
     return [
-        payload.model_copy(update={"spool": None}) if isinstance(payload, OpReceipt) else payload
+        replace(payload, spool=None) if isinstance(payload, OpReceipt) else payload
         for payload in payloads
         if not isinstance(payload, Resumed)
     ]

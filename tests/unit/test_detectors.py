@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 import pytest
 from numbered import case
@@ -24,9 +25,9 @@ def call(
     return CallResulted(turn=1, call=1, call_id="c", tool="t", code=code, executed=True, marks=marks)
 
 
-def turn(*calls: CallResulted, prose: str | None = None) -> list[Payload]:
-    ended = {"turn": 1, "finish": "stop", "said_text": True, "calls": len(calls), "prose": prose}
-    return [TurnOpened(turn=1), *calls, TurnCommitted.model_validate(ended)]
+def turn(*calls: CallResulted, prose: Literal["new", "alike"] | None = None) -> list[Payload]:
+    ended = TurnCommitted(turn=1, finish="stop", said_text=True, calls=len(calls), prose=prose)
+    return [TurnOpened(turn=1), *calls, ended]
 
 
 def after(*turns: list[Payload]) -> Streaks:
@@ -56,10 +57,9 @@ def test_a_nudge_of_the_loop_is_no_message_from_outside() -> None:
 
 @case(127)
 def test_a_refused_claim_is_a_failing_call_that_has_no_row() -> None:
-    def claimed(status: str, why: str | None) -> list[Payload]:
-        receipt = {"operation": "turn-1/control", "attempt": 1, "status": status, "detail": why}
+    def claimed(status: Literal["succeeded", "failed"], why: str | None) -> list[Payload]:
         opened, ended = turn()
-        return [opened, OpReceipt.model_validate(receipt), ended]
+        return [opened, OpReceipt(operation="turn-1/control", attempt=1, status=status, detail=why), ended]
 
     bad, other = claimed("failed", "unsupported_claim"), claimed("failed", "control_shape")
     assert stuck(after(bad, bad), SPEC) == "similar_error"

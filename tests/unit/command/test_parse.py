@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 
 import pytest
 
@@ -97,7 +98,7 @@ def test_shape_counts_what_stands_unquoted(
 ) -> None:
     plain = {"parseable": True, "multiline": False, "pipe": False, "redirect": False, "conditional": False}
     rest = {"expansion": False, "names_content_target": False}
-    assert shape(text, context).model_dump() == {**plain, **rest, **expected}
+    assert asdict(shape(text, context)) == {**plain, **rest, **expected}
 
 
 def test_shape_of_an_open_quote_tells_only_its_lines(context: GrammarContext) -> None:

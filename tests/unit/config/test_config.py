@@ -174,6 +174,7 @@ def test_no_assignment_changes_nothing() -> None:
     [
         ("temperature", "takes NAME=VALUE"),
         (f"{CANARY}=1", "no such setting; names: temperature, top_p"),
+        ("temprature=1", "--set: there is no such setting as 'temprature'; names: temperature, top_p"),
         ("temperature=3", "temperature: this value cannot be used; allowed: a number from 0 to 2"),
         ("temperature=warm", "a number from 0 to 2"),
         ("temperature=NaN", "a number from 0 to 2"),

@@ -46,7 +46,11 @@ def test_a_price_of_ones_own_is_read_as_it_is_written(tmp_path: Path) -> None:
         ('input = "nan"\noutput = 1', "[actors.a.price]: input: cannot be used"),
         ('input = "inf"\noutput = 1', "[actors.a.price]: input: cannot be used"),
         ("input = 1000001\noutput = 1", "[actors.a.price]: input: cannot be used"),
-        ("input = 1\noutput = 1\nimages = 1", "a key is unknown; allowed keys: input, output, cache_read, cache_write"),
+        ("input = 1\noutput = 1\ncanary-7 = 1", "[actors.a.price]: a key is unknown; allowed keys: input, output"),
+        (
+            "input = 1\noutput = 1\nimages = 1",
+            "'images' is unknown; allowed keys: input, output, cache_read",
+        ),
     ],
 )
 def test_a_price_that_cannot_be_used_is_one_line_without_its_value(tmp_path: Path, table: str, problem: str) -> None:

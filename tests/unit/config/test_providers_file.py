@@ -52,6 +52,8 @@ def test_no_file_and_no_table_are_no_providers(tmp_path: Path) -> None:
         (f"[providers.{CANARY}]", f"a name is not known; allowed: {PROVIDERS}"),
         (f"[providers]\nopenai = '{CANARY}'", r"\[providers.openai\]: must be a table; allowed keys: concurrency"),
         (f"[providers.openai]\n{CANARY} = 1", "a key is not known; allowed: concurrency"),
+        ("[providers.openai]\nretries = 1", "'retries' is not known; allowed: concurrency"),
+        ("[providers.opnai]\nconcurrency = 1", "'opnai' is not known; allowed: "),
         ("[providers.openai]\nconcurrency = 0", "allowed: a whole number from 1 to 256"),
         ("[providers.openai]\nconcurrency = 257", "from 1 to 256"),
         ("[providers.openai]\nconcurrency = true", "from 1 to 256"),

@@ -50,8 +50,8 @@ class Account:
     def reserve(self, _: str, __: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         return seconds > 0 and not stopped()
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        self.settled.append((attempt, usage, sent))
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        self.settled.append((attempt, usage, billed))
 
 
 def failing(*failures: ProviderError) -> ReplyActor:
@@ -96,6 +96,14 @@ def test_what_was_not_told_stays_unknown_and_what_was_not_sent_costs_nothing(sta
         ("unknown", None, None),
         ("not_sent", None, None),
     ]
+
+
+def test_a_refusal_that_tells_what_it_bills_is_billed_and_another_one_costs_nothing(stage: Stage) -> None:
+    account = Account()
+    failures = (failure("rate_limited"), failure("rate_limited", None))
+    rows = stage.play(actor=failing(*failures), quota=account, price=PRICE).result.log.attempts
+    assert [row.cost_micro_usd for row in rows[:2]] == [Decimal(100), Decimal(0)]
+    assert [billed for _, _, billed in account.settled[:2]] == [True, False]
 
 
 def test_a_broken_stream_that_was_counted_is_billed_and_waits_for_a_decision(stage: Stage) -> None:

@@ -12,6 +12,7 @@ from numbered import case
 from toy import SCENARIO, Played, ReplyActor, Stage, answer, called, completed, said
 
 from harness.episode.durable import DurablePlace
+from harness.errors import ProviderCategory, ProviderError
 from harness.journal import Journal, JournalFile
 from harness.ports import TurnContext
 from harness.schema.base import JsonValue
@@ -550,8 +551,8 @@ class Gate:
         self.reserved.append(attempt)
         return True
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        self.settled.append((attempt, usage, sent))
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        self.settled.append((attempt, usage, billed))
 
 
 @case(212)
@@ -586,6 +587,78 @@ def test_an_episode_on_disk_that_a_quota_stopped_is_gone_on_with(drivers: Driver
     assert drivers.asked == [1, 2]
     assert (first.reserved, second.reserved) == (["turn-1/main:attempt:1"], ["turn-2/main:attempt:1"])
     assert [attempt for attempt, _, _ in second.settled] == ["turn-1/main:attempt:1", "turn-2/main:attempt:1"]
+
+
+@pytest.mark.parametrize(
+    ("category", "status", "billed"),
+    [
+        *[("rate_limited", 429, False), ("quota_exhausted", 402, False), ("auth", 401, False)],
+        *[("auth", 403, False), ("invalid_request", 400, False), ("model_not_found", 404, False)],
+        *[("server_error", 503, True), ("overloaded", 529, True), ("timeout", 408, True)],
+        *[("content_filter", 400, True), ("malformed_tool_call", 400, True), ("bad_response", 200, True)],
+        ("connection_lost", None, True),
+    ],
+)
+def test_what_a_provider_turned_away_costs_nothing_and_all_else_may_cost_the_most(
+    stage: Stage, category: ProviderCategory, status: int | None, billed: bool
+) -> None:
+    def fails(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ProviderError(category, "made up", http_status=status)
+
+    gate = Gate()
+    (row,) = stage.play(actor=ReplyActor([fails]), quota=gate).result.log.attempts
+    assert gate.settled == [("turn-1/main:attempt:1", None, billed)]
+    assert row.cost_micro_usd == (None if billed else 0)
+
+
+@pytest.mark.parametrize("delivered", [False, True])
+def test_a_rate_limit_in_the_middle_of_an_answer_turns_nothing_away(stage: Stage, delivered: bool) -> None:
+    def fails(_: ModelRequest, __: TurnContext) -> Reply:
+        raise ProviderError("rate_limited", "made up", http_status=200, delivered=delivered)
+
+    gate = Gate()
+    (row,) = stage.play(actor=ReplyActor([fails]), quota=gate).result.log.attempts
+    assert [billed for _, _, billed in gate.settled] == [delivered]
+    assert row.cost_micro_usd == (None if delivered else 0)
+
+
+@pytest.mark.parametrize("refused_again", [0, 1, 2])
+def test_the_time_in_which_a_quota_held_an_episode_up_is_not_its_own(
+    drivers: Drivers, stage: Stage, refused_again: int
+) -> None:
+    def reply(turn: int) -> Reply:
+        return looks(number=turn) if turn < 3 else said("Done.")
+
+    change = limits(deadline_s=300.0)
+    drivers.drive(reply, change=change, quota=Gate(attempts=1))
+    for _ in range(refused_again):
+        stage.clock.advance(5_000.0)
+        again = drivers.drive(reply, change=change, quota=Gate(attempts=0))
+        assert again.receipt.outcome.name == "limit_exceeded/quota_refused"
+    stage.clock.advance(5_000.0)
+    assert drivers.drive(reply, change=change, quota=Gate(attempts=1)).receipt.outcome.reason == "quota_refused"
+    stage.clock.advance(5_000.0)
+    assert drivers.drive(reply, change=change, quota=Gate()).receipt.outcome.name == "completed/final_response"
+    assert drivers.asked == [1, 2, 3]
+
+
+def test_the_time_after_a_kill_is_its_own_though_a_quota_held_it_up_before(drivers: Drivers, stage: Stage) -> None:
+    def reply(turn: int) -> Reply:
+        if turn == 3:
+            raise Killed
+        return looks(number=turn)
+
+    change = limits(deadline_s=300.0)
+    drivers.drive(reply, change=change, quota=Gate(attempts=1))
+    stage.clock.advance(5_000.0)
+    with pytest.raises(Killed):
+        drivers.drive(reply, change=change, quota=Gate())
+    stage.clock.advance(299.0)
+    with pytest.raises(Killed):
+        drivers.drive(reply, change=change, quota=Gate())
+    stage.clock.advance(2.0)
+    late = drivers.drive(reply, change=change, quota=Gate())
+    assert late.receipt.outcome.name == "rejected/deadline_passed_before_start"
 
 
 def test_a_call_that_is_made_again_is_reserved_again(drivers: Drivers) -> None:

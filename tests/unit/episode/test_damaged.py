@@ -33,8 +33,8 @@ class Account:
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         return bool(attempt and request.messages) and seconds > 0 and not stopped()
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        assert attempt, (usage, sent)
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        assert attempt, (usage, billed)
 
 
 PRICE = Price(input=Decimal(2), output=Decimal(8), source="test")
@@ -184,9 +184,9 @@ class Cancels(Account):
         self.flag.set()
         return admitted and stopped()
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        super().settle(attempt, usage, sent=sent)
-        self.settled.append((attempt, sent))
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        super().settle(attempt, usage, billed=billed)
+        self.settled.append((attempt, billed))
 
 
 def test_a_call_that_the_journal_does_not_know_of_is_not_made(stage: Stage, tmp_path: Path) -> None:

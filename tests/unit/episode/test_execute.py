@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_control_plane_that_crashes_is_never_held_against_the_model(stage: Sta
     def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
         if args == ("greet",):
             return answer(workspace, args)
-        return completed("").model_copy(update={"exit_code": None, "signal": 11})
+        return replace(completed(""), exit_code=None, signal=11)
 
     played = stage.play(says=says)
     assert played.ending == ("failed/tool_error", "not_judged", "tool_error")
@@ -98,7 +99,7 @@ def test_a_signal_tells_who_ended_the_plane(stage: Stage, number: int, cause: st
     def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
         if args == ("greet",):
             return answer(workspace, args)
-        return completed("").model_copy(update={"exit_code": None, "signal": number})
+        return replace(completed(""), exit_code=None, signal=number)
 
     played = stage.play(says=says)
     assert (played.receipt.verdict, played.receipt.cause) == ("not_judged", cause)

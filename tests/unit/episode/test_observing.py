@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -185,9 +186,7 @@ def test_what_is_shown_is_the_same_wherever_it_happens(executor: Executor, tmp_p
         assert all(where in part for part in reader.parts[:1])
         shown.append([re.sub(rf"{re.escape(where)}/harness-\w{{8}}", "HERE", part) for part in reader.parts])
         payloads = [record.payload for record in journal.records]
-        records.append(
-            [one.model_copy(update={"spool": None}) if isinstance(one, OpReceipt) else one for one in payloads]
-        )
+        records.append([replace(one, spool=None) if isinstance(one, OpReceipt) else one for one in payloads])
     assert shown[0] == shown[1]
     assert records[0] == records[1]
 

@@ -118,8 +118,8 @@ class Broke:
     def reserve(self, _: str, __: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         return seconds < 0 or stopped()
 
-    def settle(self, attempt: str, usage: Usage | None, *, sent: bool) -> None:
-        raise AssertionError((attempt, usage, sent))
+    def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
+        raise AssertionError((attempt, usage, billed))
 
 
 def test_a_call_that_there_is_no_money_for_gives_its_place_back(stage: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from harness.episode import encoding
 from harness.episode.encoding import OPEN, EncodedMessages
 from harness.episode.projecting import CHECKPOINT_BYTES, choose, request_digest
 from harness.journal import Journal
-from harness.schema.base import JsonValue, canonical_json, digest_json
+from harness.schema.base import JsonValue, canonical_json, digest_json, fields_of
 from harness.schema.message import (
     AssistantMessage,
     GenerationSettings,
@@ -38,7 +39,7 @@ _KINDS: JsonValue = [
 
 def size_of(request: ModelRequest) -> int:
     """Bytes of a request in canonical JSON, all at once."""
-    return len(canonical_json(json.loads(json.dumps(request.model_dump()))).encode("utf-8", "surrogatepass"))
+    return len(canonical_json(json.loads(json.dumps(request, default=fields_of))).encode("utf-8", "surrogatepass"))
 
 
 def talks(
@@ -89,9 +90,7 @@ def test_a_request_of_exactly_the_bytes_is_sent_and_one_byte_less_ends_the_episo
 
 def test_the_newest_exchange_must_fit_too(stage: Stage) -> None:
     _, requests = talks(stage, [3_000, 9_000], 2_097_152)
-    newest = size_of(
-        requests[2].model_copy(update={"messages": (*requests[2].messages[:2], *requests[2].messages[4:])})
-    )
+    newest = size_of(replace(requests[2], messages=(*requests[2].messages[:2], *requests[2].messages[4:])))
     played, requests = talks(stage, [3_000, 9_000], newest)
     assert [sent(request) for request in requests] == [[], ["0"], ["1"]]
     played, requests = talks(stage, [3_000, 9_000], newest - 1)
@@ -105,7 +104,7 @@ def test_no_exchange_behind_one_that_does_not_fit_is_sent(stage: Stage) -> None:
     played, requests = talks(stage, [100, 9_000, 9_000], 11_500, journal)
     last = requests[-1]
     assert sent(last) == ["2"]
-    oldest = last.model_copy(update={"messages": (*last.messages[:2], *requests[1].messages[2:], *last.messages[2:])})
+    oldest = replace(last, messages=(*last.messages[:2], *requests[1].messages[2:], *last.messages[2:]))
     assert size_of(oldest) <= 11_500
     projections = [record.payload for record in journal.records if isinstance(record.payload, Projection)]
     assert [(one.messages, one.omitted) for one in projections] == [(2, 0), (4, 0), (6, 0), (4, 4)]
@@ -119,7 +118,7 @@ def test_the_digest_is_that_of_what_was_sent(stage: Stage) -> None:
     journal = Journal()
     _, requests = talks(stage, [100, 9_000, 9_000], 11_500, journal)
     told = [record.payload.request for record in journal.records if isinstance(record.payload, Projection)]
-    assert told == [digest_json(json.loads(json.dumps(request.model_dump()))) for request in requests]
+    assert told == [digest_json(json.loads(json.dumps(request, default=fields_of))) for request in requests]
 
 
 @case(220)
@@ -137,15 +136,16 @@ def test_a_request_that_is_too_large_to_be_kept_is_not_made(stage: Stage) -> Non
 
 
 def test_each_message_is_encoded_once_however_often_it_is_sent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoded: list[JsonValue] = []
+    encoded: list[object] = []
+    before = encoding._canonical
 
-    def counting(value: JsonValue) -> str:
+    def counting(value: object) -> str:
         encoded.append(value)
-        return canonical_json(value)
+        return before(value)
 
-    monkeypatch.setattr(encoding, "canonical_json", counting)
+    monkeypatch.setattr(encoding, "_canonical", counting)
     _, requests = talks(stage, [10] * 10, 2_097_152)
-    messages = [value for value in encoded if isinstance(value, dict) and "role" in value]
+    messages = [value for value in encoded if not isinstance(value, ModelRequest)]
     assert len(messages) == len(requests[-1].messages) == 22
 
 
@@ -168,17 +168,17 @@ def test_what_is_chosen_is_the_largest_end_of_the_conversation_that_fits(tail: l
     encoded = EncodedMessages(lambda value: value)
     frame, parts = encoded.frame(whole), encoded.parts(messages)
     chosen, size = choose(messages, [len(part) for part in parts], len(OPEN) + len(frame), limit)
-    request = whole.model_copy(update={"messages": tuple(messages[at] for at in chosen)})
+    request = replace(whole, messages=tuple(messages[at] for at in chosen))
     assert size == size_of(request)
     assert request_digest(frame, [parts[at] for at in chosen]) == digest_json(
-        json.loads(json.dumps(request.model_dump()))
+        json.loads(json.dumps(request, default=fields_of))
     )
     starts = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
     head = starts[0] if starts else len(messages)
     ends = [[*range(head), *range(start, len(messages))] for start in starts] or [[*range(len(messages))]]
     assert chosen in ends
     at = ends.index(chosen)
-    fits = [size_of(whole.model_copy(update={"messages": tuple(messages[n] for n in end)})) <= limit for end in ends]
+    fits = [size_of(replace(whole, messages=tuple(messages[n] for n in end))) <= limit for end in ends]
     assert fits[at] or at == len(ends) - 1
     assert at == 0 or not fits[at - 1]
 
@@ -202,11 +202,11 @@ def test_the_frame_is_encoded_anew_only_where_it_is_another() -> None:
     encoded = EncodedMessages(hide)
     tools = (ToolSpec(name="exec", description="x", parameters={"type": "object"}),)
     request = ModelRequest(model="m", messages=(UserMessage(text="u"),), tools=tools)
-    longer = request.model_copy(update={"messages": (UserMessage(text="u"), UserMessage(text="v"))})
+    longer = replace(request, messages=(UserMessage(text="u"), UserMessage(text="v")))
     assert encoded.frame(request) == encoded.frame(longer)
     assert len(hidden) == 1
-    for other in ({"model": "n"}, {"tools": ()}, {"settings": GenerationSettings(seed=1)}):
-        changed = request.model_copy(update=other)
+    others = (replace(request, model="n"), replace(request, tools=()))
+    for changed in (*others, replace(request, settings=GenerationSettings(seed=1))):
         assert encoded.frame(changed) == EncodedMessages(hide).frame(changed) != encoded.frame(request)
 
 

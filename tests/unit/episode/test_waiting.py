@@ -13,7 +13,7 @@ from numbered import case
 from toy import Played, ReplyActor, Stage, called, said
 
 from harness.clock import FakeClock
-from harness.episode import DurablePlace, answering, give_answer
+from harness.episode import DurablePlace, answering, give_answer, question
 from harness.errors import OpeningRefusedError
 from harness.journal import JournalFile, Lease
 from harness.ports import TurnContext
@@ -48,6 +48,8 @@ class Waiting:
     asked: list[int] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     tokens: itertools.count[int] = field(default_factory=itertools.count)
+    takes_s: float = 0.0
+    dies_at: int | None = None
 
     def place(self) -> DurablePlace:
         return DurablePlace(self.folder, f"driver{next(self.tokens)}", sync=False)
@@ -56,6 +58,10 @@ class Waiting:
         def reply(request: ModelRequest, context: TurnContext) -> Reply:
             self.asked.append(context.turn)
             self.requests.append(request)
+            if context.turn == self.dies_at:
+                self.dies_at = None
+                raise KeyboardInterrupt
+            self.stage.clock.advance(self.takes_s)
             return REPLIES[context.turn - 1]
 
         return self.stage.play(actor=ReplyActor([reply] * 9), change=OFFERS, durable=self.place())
@@ -128,6 +134,42 @@ def test_an_episode_that_still_waits_says_so_again_and_asks_nobody(waiting: Wait
     assert waiting.drive().receipt.outcome.status == "suspended"
 
 
+def test_what_was_measured_stays_when_it_is_only_gone_through_again(waiting: Waiting) -> None:
+    waiting.takes_s = 2.0
+    first = waiting.drive().result.log
+    assert ([row.seconds for row in first.attempts], first.seconds) == ([2.0, 2.0], 4.0)
+    waiting.stage.clock.advance(10_000.0)
+    again = waiting.drive().result.log
+    assert ([row.seconds for row in again.attempts], again.seconds) == ([2.0, 2.0], 4.0)
+    assert (again.plane_calls, again.plane_seconds) == (first.plane_calls, first.plane_seconds)
+    waiting.answer("Yes.")
+    waiting.takes_s = 3.0
+    waiting.drive()
+    waiting.answer("Yes.")
+    waiting.takes_s = 4.0
+    last = waiting.drive()
+    assert last.receipt.verdict == "pass"
+    assert ([row.seconds for row in last.result.log.attempts], last.result.log.seconds) == ([2.0, 2.0, 3.0, 4.0], 11.0)
+
+
+def test_what_a_killed_driver_measured_stays_too(waiting: Waiting) -> None:
+    waiting.takes_s = 2.0
+    waiting.dies_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        waiting.drive()
+    with (waiting.folder / "times.jsonl").open("ab") as file:
+        file.write(b'{"what":"att')
+    log = waiting.drive().result.log
+    assert ([(row.status, row.seconds) for row in log.attempts], log.seconds) == (
+        [("completed", 2.0), ("unknown", 0.0), ("completed", 2.0)],
+        4.0,
+    )
+    undisturbed = Waiting(waiting.stage, waiting.folder.with_name("other")).drive().result.log
+    assert log.plane_calls == undisturbed.plane_calls
+    times = waiting.folder / "times.jsonl"
+    assert times.stat().st_mode & 0o777 == 0o600
+
+
 def refused(waiting: Waiting, text: str = "No.") -> str:
     before = waiting.records()
     with pytest.raises(OpeningRefusedError) as caught:
@@ -144,6 +186,27 @@ def test_only_the_first_answer_counts(waiting: Waiting) -> None:
     waiting.answer("Yes.")
     assert waiting.drive().receipt.verdict == "pass"
     assert refused(waiting) == "key_conflict"
+
+
+def test_what_it_asks_can_be_read_while_it_waits_and_not_after(waiting: Waiting) -> None:
+    assert question(waiting.folder) is None
+    waiting.drive()
+    assert question(waiting.folder) == "May I?"
+    spool = next((waiting.folder / "spool").glob("turn-2.main.*.reply"))
+    whole = spool.read_bytes()
+    spool.write_bytes(whole[:-1])
+    assert question(waiting.folder) is None
+    spool.write_bytes(whole)
+    give_answer(waiting.place(), waiting.stage.clock, "Yes.")
+    assert question(waiting.folder) is None
+
+
+def test_what_is_only_said_is_what_is_asked_where_a_reply_without_a_call_waits(stage: Stage, tmp_path: Path) -> None:
+    change: dict[str, JsonValue] = {"control": {"no_call": "wait_user"}}
+    place = DurablePlace(tmp_path / "e", "1", sync=False)
+    played = stage.play(actor=ReplyActor([said("Which one?")]), durable=place, change=change)
+    assert played.receipt.outcome.reason == "needs_user_input"
+    assert question(place.folder) == "Which one?"
 
 
 def test_an_answer_to_nobody_makes_nothing(waiting: Waiting) -> None:

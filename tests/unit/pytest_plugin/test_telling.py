@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from harness.receipt import canonical
 from harness.schema.actor import ActorIdentity
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Boundary, Counters, Finding, Receipt, Step
+from harness.schema.receipt import Boundary, Counters, Finding, Receipt, RedactedText, Step
 from harness.schema.recording import RerecordSpec
 
 RECEIPT = Receipt.model_validate(
@@ -29,15 +30,13 @@ RECEIPT = Receipt.model_validate(
         "findings": (),
         "facts": ("seen",),
         "steps": tuple(
-            Step.model_validate(
-                {
-                    "ordinal": number,
-                    "turn": number,
-                    "tool": "exec",
-                    "kind": "look",
-                    "result": "succeeded",
-                    "executed": True,
-                }
+            Step(
+                ordinal=number,
+                turn=number,
+                tool=RedactedText("exec"),
+                kind="look",
+                result="succeeded",
+                executed=True,
             )
             for number in (1, 2)
         ),
@@ -60,7 +59,7 @@ def told(got: Receipt, expected: Receipt = RECEIPT, problem: str | None = None) 
 
 
 def test_only_the_first_step_that_differs_is_told_whole() -> None:
-    steps = [step.model_copy(update={"kind": None, "code": "lost"}) for step in RECEIPT.steps]
+    steps = [replace(step, kind=None, code="lost") for step in RECEIPT.steps]
     assert told(changed(steps=tuple(steps))) == [
         "step 1: expected look, no code, succeeded",
         "step 1: got no kind, lost, succeeded",
@@ -78,7 +77,7 @@ def test_a_step_that_came_or_went_is_told() -> None:
 
 
 def test_a_step_whose_answer_alone_differs_says_so() -> None:
-    step = RECEIPT.steps[1].model_copy(update={"answer_digest": "sha256:x", "executed": False})
+    step = replace(RECEIPT.steps[1], answer_digest="sha256:x", executed=False)
     lines = told(changed(steps=(RECEIPT.steps[0], step)))
     assert lines[0] == "step 2, look: another is the control plane's answer, whether it ran"
 
@@ -179,7 +178,7 @@ def test_the_parts_that_changed_are_named_and_no_others() -> None:
 
 
 def test_a_digest_is_never_broken_at_the_end_of_a_line() -> None:
-    step = RECEIPT.steps[0].model_copy(update={"kind": "k" * 79})
+    step = replace(RECEIPT.steps[0], kind="k" * 79)
     for width in (40, 80, 140):
         lines = differing(
             canonical(RECEIPT).encode(), changed(steps=(step,)), problem="x " * 30 + "d" * 71, width=width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_only_the_unknown_row_of_that_name_is_filled_and_flagged() -> None:
 
 def test_its_cost_comes_with_it() -> None:
     told = LATE_ROW.model_copy(update={"cost_micro_usd": Decimal("12.5"), "inconsistent": True})
-    known = row(1, SEVEN).model_copy(update={"cost_micro_usd": Decimal(3)})
+    known = replace(row(1, SEVEN), cost_micro_usd=Decimal(3))
     (filled_up,) = filled((entry("a", known, row(2, None)),), [told, told.model_copy(update={"attempt": 1})])
     assert [one.cost_micro_usd for one in filled_up.attempts] == [Decimal(3), Decimal("12.5")]
     assert [one.inconsistent for one in filled_up.attempts] == [False, True]

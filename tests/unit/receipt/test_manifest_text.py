@@ -28,12 +28,18 @@ def linked(number: int) -> ReceiptLink:
 @given(plan=st.sampled_from([0, 1, 127, 128, 129, 300]), links=st.sampled_from([0, 1, 2, 128, 257]))
 def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, links: int) -> None:
     rows, chain = tuple(map(planned, range(plan))), tuple(map(linked, range(links)))
-    told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []'})
+    why = ("--max-cost is reached",)
+    told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []', "stopped": why})
     whole = told.model_copy(update={"receipts": chain}).model_dump(mode="json")
     pieces = list(guarded(manifest_pieces(told, iter(chain)), SecretGuard(), "manifest.json"))
     assert b"".join(pieces).decode("ascii") == json.dumps(whole, indent=2, sort_keys=True) + "\n"
     assert manifest_text(told.model_copy(update={"receipts": chain})) == b"".join(pieces)
     assert max(map(len, pieces)) < 64_000
+
+
+def test_a_run_that_nothing_stopped_has_the_text_that_it_always_had(manifest: Manifest) -> None:
+    assert b"stopped" not in manifest_text(manifest)
+    assert Manifest.model_validate_json(manifest_text(manifest)) == manifest
 
 
 @pytest.mark.parametrize("place", [0, 126, 127, 128, 299])

@@ -72,6 +72,23 @@ def test_an_unknown_field_is_refused_and_its_name_is_not_repeated(folder: Path) 
     assert "kanari" not in str(caught.value)
 
 
+STEP = '"ordinal":1,"turn":1,"tool":"exec","kind":null,"result":"succeeded","executed":true'
+ATTEMPT = '"operation":"turn-1/main","attempt":1,"status":"unknown","usage":null,"seconds":1.0'
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "fields"), [("receipts.jsonl", "steps", STEP), ("run.jsonl", "attempts", ATTEMPT)]
+)
+def test_what_is_wrong_with_a_part_is_told_in_the_same_words(folder: Path, name: str, part: str, fields: str) -> None:
+    whole = (folder / name).read_text()
+    for wrong, told in ((f'{{{fields},"kanari":1}}', "extra forbidden"), ('"kanari"', "model type")):
+        (folder / name).write_text(whole)
+        change(folder / name, f'"{part}":[]', f'"{part}":[{wrong}]')
+        with pytest.raises(StoreError, match=rf"{name}:1: cannot be used: {part}\.0: {told}") as caught:
+            read_run(folder)
+        assert "kanari" not in str(caught.value)
+
+
 def test_a_receipt_that_was_changed_is_told_by_its_line(folder: Path) -> None:
     text = (folder / "receipts.jsonl").read_text().splitlines(keepends=True)
     text[1] = text[1].replace('"verdict":"pass"', '"verdict":"fail"')

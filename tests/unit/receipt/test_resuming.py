@@ -258,6 +258,15 @@ def test_of_a_changed_scenario_the_parts_are_named_and_of_a_live_actor_its_setti
         "scenario demo/first changed: end, prompt.user",
         "actor m changed: model, temperature",
     )
+    begun = manifest.model_copy(update={"scenarios": (summary,), "actors": (live,), "planes": (jobs[0].plane,)})
+    with store(tmp_path / "begun", begun):
+        pass
+    replaced = other_plane(first)
+    assert left_of(tmp_path / "begun", (replaced, hot)).changed == (
+        "scenario demo/first changed: end, prompt.user",
+        "actor m changed: model, temperature",
+    )
+    assert left_of(tmp_path / "begun", (replaced,)).changed == ("scenario demo/first changed: end, prompt.user",)
     moved = jobs[1].model_copy(update={"actor": ActorSpec(identity=live.model_copy(update={"digest": "sha256:far"}))})
     everything = first.model_copy(update={"loaded": first.loaded.model_copy(update={"parts": {"asks": "x"}})})
     assert left_of(tmp_path / "run", (everything, moved)).changed == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import recorded as rec
@@ -56,16 +57,16 @@ def plays(driver: Keeper, asked: Sequence[Exchange], answers: Sequence[int] = ()
     return driver
 
 
-def rows(*statuses: str) -> list[AttemptRow]:
+Status = Literal["completed", "failed", "unknown", "not_sent"]
+
+
+def rows(*statuses: Status) -> list[AttemptRow]:
     return [
-        AttemptRow.model_validate(
-            {"operation": "turn-1/main", "attempt": 1, "status": status, "usage": None, "seconds": 0.0}
-        )
-        for status in statuses
+        AttemptRow(operation="turn-1/main", attempt=1, status=status, usage=None, seconds=0.0) for status in statuses
     ]
 
 
-def settled(driver: Keeper, *statuses: str, keep: bool = True) -> bool:
+def settled(driver: Keeper, *statuses: Status, keep: bool = True) -> bool:
     return driver.settle(keep=keep, went_on=True, attempts=rows(*statuses))
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.rehearsal.draws import Draws
@@ -14,10 +16,11 @@ def test_draws_stay_what_they_are_from_version_to_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"scenario": "a/c"}, {"trial": 2}, {"turn": 2}, {"attempt": 2}], ids=lambda change: next(iter(change))
+    "other",
+    [replace(VISIT, scenario="a/c"), replace(VISIT, trial=2), replace(VISIT, turn=2), replace(VISIT, attempt=2)],
+    ids=("scenario", "trial", "turn", "attempt"),
 )
-def test_latency_depends_on_every_part_of_a_visit(change: dict[str, str | int]) -> None:
-    other = VISIT.model_copy(update=change)
+def test_latency_depends_on_every_part_of_a_visit(other: Visit) -> None:
     assert Draws(0).latency_ms((0, 100), VISIT) != Draws(0).latency_ms((0, 100), other)
 
 

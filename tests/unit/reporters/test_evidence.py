@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -47,7 +48,7 @@ def test_a_refused_call_tells_what_was_true_before_it(view: RunView) -> None:
 
 def test_calls_that_were_turned_away_are_told_where_the_episode_did_not_pass(view: RunView) -> None:
     failed = view.receipts[4]
-    steps = (failed.steps[0].model_copy(update={"result": "unknown_tool", "kind": None}), *failed.steps[1:])
+    steps = (replace(failed.steps[0], result="unknown_tool", kind=None), *failed.steps[1:])
     turned = failed.model_copy(update={"steps": steps})
     assert evidence(told(row(turned))[-1]) == ("step 1, no kind: did not run, there is no such tool",)
     assert len(told(row(turned))) == len(told(row(failed))) + 1
@@ -116,11 +117,24 @@ def test_exit_codes_are_called_so(view: RunView) -> None:
             AttemptRow(operation="turn-1/main", attempt=1, status="unknown", usage=None, seconds=0, error="odd"),
             "model call turn-1/main: odd, whether it was answered is unknown",
         ),
+        (
+            AttemptRow(operation="turn-1/main", attempt=2, status="unknown", usage=None, seconds=0, error="decided"),
+            "model call turn-1/main, attempt 2: a person decided that it failed (--decide record_failure)",
+        ),
     ],
 )
 def test_an_outage_tells_the_model_call_that_failed(view: RunView, attempt: AttemptRow, said: str) -> None:
     log = view.log[3].model_copy(update={"attempts": (*view.log[3].attempts, attempt), "problem": None})
     assert [evidence(piece) for piece in told(row(view.receipts[3], log))] == [(said,)]
+
+
+def test_an_episode_that_was_given_up_says_by_whom(view: RunView) -> None:
+    outcome = Outcome(status="failed", reason="operator_abort")
+    receipt = view.receipts[3].model_copy(update={"outcome": outcome, "cause": "harness", "findings": ()})
+    log = view.log[3].model_copy(update={"problem": None})
+    assert [evidence(piece) for piece in told(row(receipt, log))] == [
+        ("a person decided to give the episode up (--decide abort)",)
+    ]
 
 
 def test_every_outage_has_advice_of_its_own_or_none_to_give() -> None:

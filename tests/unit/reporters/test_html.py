@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -247,12 +248,10 @@ def test_odd_episodes_are_shown_too(view: RunView) -> None:
             "verdict": "pending",
             "definition_digest": None,
             "steps": (
-                first.steps[0].model_copy(update={"shape": None}),
-                first.steps[1].model_copy(update={"shape": shape}),
+                replace(first.steps[0], shape=None),
+                replace(first.steps[1], shape=shape),
             ),
-            "turns": (
-                first.turns[0].model_copy(update={"finish": None, "said_text": True, "quirks": ("missing_call_id",)}),
-            ),
+            "turns": (replace(first.turns[0], finish=None, said_text=True, quirks=("missing_call_id",)),),
             "outcome": first.outcome.model_copy(update={"limit": 6, "observed": 7}),
             "boundary": Boundary(measured=True),
         }

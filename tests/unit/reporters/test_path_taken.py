@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.reporters._path_taken import follow
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.run import RunView
@@ -70,5 +72,5 @@ def test_of_several_codes_of_one_kind_only_the_one_it_ended_with_is_marked(view:
             GraphEdge(source=0, kind="quota_should_run", code="quota_answer_differs"),
         ),
     )
-    step = view.receipts[0].steps[0].model_copy(update={"code": "quota_answer_differs", "sets": ()})
+    step = replace(view.receipts[0].steps[0], code="quota_answer_differs", sets=())
     assert follow(rules, view.receipts[0].model_copy(update={"steps": (step,)})).edges == {1}

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import pytest
 
-from harness.schema.command import CallPlan, ClockPlan, CommandShape, ParsedCommand, ReadPlan
+from harness.schema.command import CallPlan, ClockPlan, CommandShape, ParsedCommand, ReadPlan, TargetRole
 from harness.schema.rules import KindSpec
 from harness.schema.scenario import Scenario
 
@@ -64,13 +65,13 @@ def parsed() -> Callable[[tuple[str, ...]], ParsedCommand]:
 
 
 @pytest.fixture
-def read_as() -> Callable[[str], ParsedCommand]:
+def read_as() -> Callable[[Literal["clock"] | TargetRole], ParsedCommand]:
     """A command that was read as a question for the time (``clock``) or as reads of this role."""
 
-    def make(role: str) -> ParsedCommand:
+    def make(role: Literal["clock"] | TargetRole) -> ParsedCommand:
         if role == "clock":
             return _read(None, ClockPlan(utc=False), None)
-        return _read(None, None, ReadPlan.model_validate({"segments": (), "role": role}))
+        return _read(None, None, ReadPlan(segments=(), role=role))
 
     return make
 

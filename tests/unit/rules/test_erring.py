@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -38,8 +39,8 @@ def seen(exit_code: int, answer: dict[str, JsonValue] | None = None, own: TypedE
         (seen(0, {"kind": "quite unsure"}), "unsure"),
         (seen(0, {"kind": "sure"}), None),
         (seen(0), None),
-        (seen(3).model_copy(update={"ran": False}), None),
-        (seen(3).model_copy(update={"timed_out": True}), None),
+        (replace(seen(3), ran=False), None),
+        (replace(seen(3), timed_out=True), None),
     ],
 )
 def test_the_first_rule_that_fits_types_a_result(observation: Observation, code: str | None) -> None:

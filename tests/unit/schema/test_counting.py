@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, worded, worded_of
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 episodes"), (1, "1 episode"), (2, "2 episodes")])
@@ -23,3 +23,8 @@ def test_of_a_part_the_noun_goes_with_the_whole(part: int, total: int, told: str
 
 def test_a_verb_goes_with_its_number() -> None:
     assert [worded(number, "is", "are") for number in (0, 1, 2)] == ["are", "is", "are"]
+
+
+def test_the_verb_of_a_part_is_plural_only_where_neither_is_one() -> None:
+    found = [worded_of(part, total, "is", "are") for part, total in ((0, 1), (1, 1), (1, 2), (0, 2), (2, 2))]
+    assert found == ["is", "is", "is", "are", "are"]

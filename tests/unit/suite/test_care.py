@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -24,8 +24,10 @@ class Told:
     def __init__(self) -> None:
         self.done: list[tuple[int, int]] = []
         self.again: list[tuple[int, int]] = []
+        self.refs: list[str] = []
 
     def take(self, index: int, result: EpisodeResult) -> None:
+        self.refs.append(result.receipt.actor.ref)
         self.done.append((index, result.receipt.attempt))
 
     def take_again(self, index: int, result: EpisodeResult) -> None:
@@ -33,7 +35,13 @@ class Told:
 
 
 def run(
-    jobs: list[EpisodeJob], episode: Played, care: Care, *, at_once: int = 1, stop: threading.Event | None = None
+    jobs: list[EpisodeJob],
+    episode: Played,
+    care: Care,
+    *,
+    at_once: int = 1,
+    stop: threading.Event | None = None,
+    before: Sequence[EpisodeResult] = (),
 ) -> tuple[SuiteEnd, Told]:
     told = Told()
     end = run_suite(
@@ -44,6 +52,7 @@ def run(
         stop=stop or threading.Event(),
         care=care,
         again=told.take_again,
+        before=before,
     )
     return end, told
 
@@ -194,6 +203,52 @@ def test_a_provider_that_refuses_several_in_a_row_is_left_alone_and_others_are_n
     assert Counter(name for name, _ in played) == {"bad": 3, "good": 6}
     assert (end.left_alone, end.stopped, end.delivered) == ({"bad": 3}, False, 9)
     assert len(told.done) == 9
+
+
+def _of(job: EpisodeJob, ref: str, address: str, key_env: str) -> EpisodeJob:
+    """The same dialect asked at an address with a key."""
+    identity = job.actor.identity.model_copy(update={"ref": ref, "digest": f"sha256:{ref}"})
+    actor = job.actor.model_copy(update={"identity": identity, "base_url": address, "key_env": key_env})
+    return job.model_copy(update={"actor": actor})
+
+
+@pytest.mark.parametrize(
+    ("other", "together"),
+    [(("b.example", "KEY"), False), (("a.example", "OTHER_KEY"), False), (("a.example", "KEY"), True)],
+)
+def test_who_refuses_is_an_address_with_a_key_and_not_a_dialect(
+    make_live: Live, make_failed: Failed, passed: Played, other: tuple[str, str], together: bool
+) -> None:
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        return make_failed(job, "auth") if job.trial < 4 or job.actor.identity.ref == "bad" else passed(job)
+
+    bad = [_of(make_live(trial, "x"), "bad", "a.example", "KEY") for trial in range(1, 7)]
+    good = [_of(make_live(trial, "x"), "good", *other) for trial in range(4, 10)]
+    end, told = run([*bad, *good], episode, AT_ONCE)
+
+    played = Counter(told.refs)
+    assert played == ({"bad": 3} if together else {"bad": 3, "good": 6})
+    assert end.left_alone == ({"x": 9} if together else {"x of actor bad": 3})
+    before = [make_failed(job, "auth") for job in bad[:3]]
+    end, _ = run([*bad[3:], *good], episode, AT_ONCE, before=before)
+    assert end.left_alone == ({"x": 9} if together else {"x of actor bad": 3})
+
+
+def test_a_limit_by_name_holds_for_all_addresses_of_that_name(make_live: Live, passed: Played) -> None:
+    at_once, most, lock = 0, 0, threading.Lock()
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        nonlocal at_once, most
+        with lock:
+            at_once, most = at_once + 1, max(most, at_once + 1)
+        threading.Event().wait(0.01)
+        with lock:
+            at_once -= 1
+        return passed(job)
+
+    jobs = [_of(make_live(trial, "x"), ref, ref, "KEY") for trial in (1, 2, 3) for ref in ("one", "two")]
+    run(jobs, episode, Care(concurrency={"x": 1}), at_once=4)
+    assert most == 1
 
 
 def test_a_reply_in_between_shows_that_the_provider_still_answers(

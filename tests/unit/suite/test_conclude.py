@@ -19,7 +19,7 @@ def test_scripted_verdicts_count_as_they_are(make_job: Job, make_result: Result)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "counted"), [("pass", "pass"), ("fail", "pass"), ("pending", "pass"), ("not_judged", "not_judged")]
+    ("verdict", "counted"), [("pass", "pass"), ("fail", "pass"), ("pending", "pending"), ("not_judged", "not_judged")]
 )
 def test_a_live_verdict_only_says_whether_it_was_judged(
     live_job: EpisodeJob, make_result: Result, verdict: Verdict, counted: Verdict

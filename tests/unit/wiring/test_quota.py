@@ -83,13 +83,13 @@ def test_episodes_share_one_ceiling_and_pay_what_their_calls_cost(job: Callable[
     for quota in (first, second):
         assert quota.admits()
         assert quota.reserve("turn-1/main:attempt:1", request("x"), seconds=1.0, stopped=lambda: False)
-    first.settle("turn-1/main:attempt:1", Usage(input_tokens=10, output_tokens=10, cache_read_tokens=0), sent=True)
-    second.settle("turn-1/main:attempt:1", None, sent=False)
+    first.settle("turn-1/main:attempt:1", Usage(input_tokens=10, output_tokens=10, cache_read_tokens=0), billed=True)
+    second.settle("turn-1/main:attempt:1", None, billed=False)
     assert ceiling.committed == 100
     assert len({entry.attempt for entry in entries}) == 2
     assert all(entry.attempt.startswith("sha256:") for entry in entries)
     assert first.reserve("turn-2/main:attempt:1", request("x"), seconds=1.0, stopped=lambda: False)
-    first.settle("turn-2/main:attempt:1", None, sent=True)
+    first.settle("turn-2/main:attempt:1", None, billed=True)
     most = most_of(actor(), request("x"))
     assert most is not None
     assert ceiling.committed == 100 + most

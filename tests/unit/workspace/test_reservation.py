@@ -172,7 +172,7 @@ def test_a_full_disk_after_the_owner_file_leaves_nothing(tmp_path: Path, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "mkdir", full)
+    monkeypatch.setattr(os, "mkdir", full)
     with pytest.raises(EnvironmentProblem, match="No space left"), reserve(roots=ROOTS, base=tmp_path):
         pytest.fail("a workspace was made")
     assert list(tmp_path.iterdir()) == []

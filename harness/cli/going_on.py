@@ -1,0 +1,38 @@
+"""How an episode of a run is called on the command line."""
+
+from __future__ import annotations
+
+from harness.schema.receipt import Receipt
+from harness.schema.run import RunView
+
+__all__ = ["is_undecided", "name_of", "numbered", "steady"]
+
+
+def name_of(receipt: Receipt) -> str:
+    """``SCENARIO#TRIAL@ACTOR``: it stays the same, whatever else a run plays."""
+    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}"
+
+
+def numbered(view: RunView, number: int) -> bool:
+    """Whether the ``number``-th receipt, from 1, is of the place of that number in the plan.
+
+    Numbers move where an episode before it has no receipt yet, or has several: of those that do not, each names the
+    same episode whenever it is used.
+    """
+    receipt, plan = view.receipts[number - 1], view.manifest.plan
+    if number > len(plan):
+        return False
+    place = plan[number - 1]
+    return (place.scenario, place.actor, place.trial) == (receipt.scenario, receipt.actor.ref, receipt.trial)
+
+
+def steady(view: RunView, number: int) -> str:
+    """What to call an episode on a command line that is written down: its number where that stays, else its name."""
+    name = name_of(view.receipts[number - 1])
+    return str(number) if numbered(view, number) or "=" in name else name
+
+
+def is_undecided(view: RunView, number: int) -> bool:
+    """Whether the ``number``-th episode, from 1, waits for a decision about a call of unknown outcome."""
+    receipt, log = view.receipts[number - 1], view.log[number - 1]
+    return log.resumable and receipt.outcome.name == "suspended/reconciliation_required"

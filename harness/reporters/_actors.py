@@ -1,0 +1,64 @@
+"""What each live actor of a run came to and cost, in one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from statistics import median
+from typing import Final
+
+from harness.reporters._rows import Episode
+from harness.schema.run import RunLogEntry
+from harness.schema.verdict import Verdict
+
+__all__ = ["HEADINGS", "ActorRow", "actor_rows"]
+
+HEADINGS: Final = ("actor", "episodes", "passed", "failed", "not judged", "pending", "cost", "median call")
+_VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "not_judged", "pending")
+_MICRO: Final = Decimal(1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ActorRow:
+    """Episodes by verdict, where of several attempts the last counts; cost and calls are of all attempts.
+
+    ``cost`` is a text, with ``>=`` where some calls are of unknown cost; ``call_s`` the median seconds of an answered
+    model call, None where none was.
+    """
+
+    actor: str
+    verdicts: tuple[int, ...]
+    cost: str
+    call_s: float | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """In the order of the headings."""
+        seconds = "" if self.call_s is None else f"{self.call_s:.2f} s"
+        return (self.actor, str(sum(self.verdicts)), *map(str, self.verdicts), self.cost, seconds)
+
+
+def actor_rows(rows: tuple[Episode, ...]) -> tuple[ActorRow, ...]:
+    """One row for each live actor, in the order of the plan; none where no live model played."""
+    live = [row for row in rows if row.receipt.actor.kind == "live"]
+    refs = dict.fromkeys(row.receipt.actor.ref for row in live)
+    return tuple(_row(ref, [row for row in live if row.receipt.actor.ref == ref]) for ref in refs)
+
+
+def _row(ref: str, rows: list[Episode]) -> ActorRow:
+    last = [row.receipt.verdict for row in rows if not row.followed]
+    logs = [row.log for row in rows if row.log is not None]
+    seconds = [call.seconds for log in logs for call in log.attempts if call.status == "completed" and call.seconds]
+    return ActorRow(
+        ref, tuple(last.count(verdict) for verdict in _VERDICTS), _cost(logs), median(seconds) if seconds else None
+    )
+
+
+def _cost(logs: list[RunLogEntry]) -> str:
+    costs = [call.cost_micro_usd for log in logs for call in log.attempts if call.status != "not_sent"]
+    known = [cost for cost in costs if cost is not None]
+    at_least = len(known) < len(costs) or any(log.at_least for log in logs)
+    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    if at_least and not dollars:
+        return "unknown"
+    return f"{'>= ' if at_least else ''}${dollars}"
