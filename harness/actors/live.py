@@ -13,7 +13,7 @@ from harness.errors import ProviderError, UsageError
 from harness.ports import Hearing, Provider, TurnContext, WireResponse
 from harness.redaction import Scrubber
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.base import JsonValue
+from harness.schema.base import as_json
 from harness.schema.message import GenerationSettings, ModelRequest, Reply
 from harness.schema.rehearsal import REHEARSAL_HEADER
 
@@ -127,7 +127,7 @@ class LiveActor:
         return response, self._without_key(decode(response))
 
     def _without_key(self, reply: Reply) -> Reply:
-        told: JsonValue = reply.model_dump(mode="json")
+        told = as_json(reply)
         clean = self._scrubber.secrets(told)
         return reply if clean == told else Reply.of(clean)
 

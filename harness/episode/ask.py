@@ -15,6 +15,7 @@ from harness.episode.world import World
 from harness.errors import RETRYABLE, OpeningRefusedError, ProviderCategory, ProviderError, ScriptExhaustedError
 from harness.journal import as_kept
 from harness.ports import TurnContext
+from harness.schema.made_ids import set_apart
 from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.record import Decided, OpNotSent, OpReceipt, OpStarted, OpUnknown
@@ -138,8 +139,10 @@ def _called(world: World, turn: TurnInHand, attempt: int, failed: int) -> tuple[
         tries=attempt,
     )
 
+    used = world.state.call_ids
+
     def settled() -> Reply:
-        reply = parts.actor.reply(request, context)
+        reply = set_apart(parts.actor.reply(request, context), used, turn.number)
         world.late.keep_text(lambda: _keep(world, turn, attempt, reply))
         return reply
 

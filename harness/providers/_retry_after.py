@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -34,8 +34,13 @@ _COUNT_CALLS: Final = frozenset(
     }
 )
 _DURATION = re.compile(
-    r"(?=[0-9])(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
+    r"(?=[0-9])(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?",
+    re.ASCII,
 )
+#: ``float`` reads more than a header may say: digits of other scripts, and lines between digits.
+_NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+#: The same of the readers of dates; none that a server means is longer.
+_DATED: Final = re.compile(r"[A-Za-z0-9 ,:.()+-]{1,80}")
 _UNITS: Final = (86_400.0, 3600.0, 60.0, 1.0, 0.001)
 #: A larger number is a time of day, in seconds since 1970; one larger by a thousand in milliseconds.
 _TIME_MIN: Final = 1_000_000_000
@@ -107,24 +112,27 @@ def retry_delay_s(details: JsonValue) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
+    if text is None or _NUMBER.fullmatch(text) is None:
         return None
+    value = float(text)
     return max(0.0, value) if math.isfinite(value) else None
 
 
 def _iso(text: str | None) -> datetime | None:
-    try:
-        date = datetime.fromisoformat((text or "").strip())
-    except ValueError:
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
+    return _read(datetime.fromisoformat, text)
 
 
 def _date(text: str | None) -> datetime | None:
+    return _read(parsedate_to_datetime, text)
+
+
+def _read(reader: Callable[[str], datetime], text: str | None) -> datetime | None:
+    """What a reader of dates makes of a text; each has more than one way to refuse what is none."""
+    said = (text or "").strip()
+    if _DATED.fullmatch(said) is None:
+        return None
     try:
-        date = parsedate_to_datetime(text or "")
-    except (ValueError, TypeError):
+        date = reader(said)
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

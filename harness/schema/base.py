@@ -20,6 +20,7 @@ __all__ = [
     "JsonValue",
     "Numerous",
     "Plain",
+    "as_json",
     "canonical_json",
     "digest_bytes",
     "digest_json",
@@ -97,6 +98,15 @@ class Numerous(Frozen):
 @cache
 def _given(kind: type[BaseModel]) -> set[str]:
     return set(kind.model_fields)
+
+
+def as_json(value: BaseModel) -> JsonValue:
+    """A value made of what JSON has, as JSON, each text and each name as it is.
+
+    ``model_dump(mode="json")`` puts another name in place of one that holds half of a surrogate pair.
+    """
+    told: JsonValue = json.loads(json.dumps(value.model_dump(), default=fields_of))
+    return told
 
 
 class _MakeEncoder(Protocol):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 from harness.providers._wire.arguments import Arguments
 from harness.schema.base import JsonValue, canonical_json
+from harness.schema.made_ids import SEED
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
 __all__ = ["SEED", "CallSent", "made_id", "numbered", "seed_of"]
-
-#: A response id that we made ourselves: ids of calls that came without one start with it.
-SEED = re.compile(r"made-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class CallSent:
 
 
 def seed_of(given: JsonValue, said: JsonValue) -> str:
-    """What made ids start with: the same for what says the same, however it is written, another in the next turn.
+    """What made ids start with: the same for what says the same, however it is written.
 
     ``given`` is the answer's id, ``said`` the whole of it.
     """

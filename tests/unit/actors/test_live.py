@@ -65,7 +65,13 @@ ARGUMENTS = json.dumps({"cmd": f"echo {KEY}", "list": [KEY, {KEY: 1}]})
 @pytest.mark.parametrize("form", [KEY, b64encode(KEY.encode()).decode(), KEY.encode().hex(), KEY[:9] + "\\n" + KEY[9:]])
 def test_a_key_that_the_provider_repeats_is_in_no_part_of_the_reply(transport: HttpTransport, form: str) -> None:
     call = {"id": form, "type": "function", "function": {"name": form, "arguments": ARGUMENTS.replace(KEY, form)}}
-    message = {"content": f"It is {form}. \ud800", "reasoning_content": form, "tool_calls": [call], "refusal": None}
+    message = {
+        "odd\ud800": 1,
+        "content": f"It is {form}. \ud800",
+        "reasoning_content": form,
+        "tool_calls": [call],
+        "refusal": None,
+    }
     choice = {"message": message, "finish_reason": "tool_calls"}
     body = {"model": form, "system_fingerprint": form, "choices": [choice]}
     actor = build(SPEC, codec(), transport.send, SecretKey(KEY, "OPENAI_API_KEY"))
@@ -78,6 +84,8 @@ def test_a_key_that_the_provider_repeats_is_in_no_part_of_the_reply(transport: H
     SecretGuard([KEY]).check(kept)
     assert form.encode() not in kept
     assert (reply.text, reply.finish) == ("It is [mask]. \ud800", "tool_calls")
+    assert isinstance(reply.opaque, dict)
+    assert "odd\ud800" in reply.opaque
     (one,) = reply.calls
     assert json.loads(one.arguments_raw) == one.arguments == {"cmd": "echo [mask]", "list": ["[mask]", {"[mask]": 1}]}
 

@@ -228,6 +228,12 @@ def test_an_answer_that_is_known_is_taken_and_the_plane_is_not_asked(tool_effect
     assert len(played.receipt.boundary.changes or ()) == 3  # what the call wrote is there
 
 
+def test_half_a_character_in_an_answer_that_is_known_is_taken_as_it_is(tool_effect: Waiting) -> None:
+    tool_effect.decide("replay_success", completed(r'{"target": "notes/a.json", "\ud800": "\udc00"}'))
+    assert tool_effect.drive().ending == ("completed/scenario_satisfied", "pass", None)
+    assert tool_effect.calls == 1
+
+
 def test_an_answer_must_be_told(tool_effect: Waiting) -> None:
     with pytest.raises(DecisionRefusedError, match="say what the control plane answered"):
         tool_effect.decide("replay_success")

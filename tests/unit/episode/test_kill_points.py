@@ -18,7 +18,8 @@ from harness.episode.durable import DurablePlace
 from harness.errors import MachineError, StorageError
 from harness.journal import JournalFile, Lease
 from harness.ports import Clock, TurnContext
-from harness.schema.base import Digest, JsonValue
+from harness.schema.base import Digest, JsonValue, digest_text
+from harness.schema.made_ids import set_apart
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.process import Completed
 from harness.schema.record import CallResulted, Closed, InputDelivered, OpReceipt, OpStarted, OpUnknown, Record
@@ -189,16 +190,43 @@ def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: 
     assert (driving.provider.asked, first.result.log.attempts[0].usage) == ([1, 2, 3], REPLIES[0].usage)
 
 
+MADE = "made-0123456789abcdef-1"
+
+
+@pytest.mark.parametrize("point", ["op_receipt", "turn_committed", None])
+def test_a_model_whose_ids_are_made_alike_is_told_apart_whoever_goes_on(
+    point: str | None, driving: Driving, kill: Kill
+) -> None:
+    one, other = (
+        reply.model_copy(update={"calls": (reply.calls[0].model_copy(update={"id": MADE}),)}) for reply in REPLIES[:2]
+    )
+    driving.provider.replies = (one, other, *REPLIES[2:])
+    if point is not None:
+        kill(point, "turn-2/main" if point == "op_receipt" else None, after=False)
+    played = driving.drive()
+    assert played.ending == SATISFIED
+    first, second, *_ = [r.payload.call_id for r in driving.records() if isinstance(r.payload, CallResulted)]
+    assert first == digest_text(MADE) != second
+    assert second == digest_text(set_apart(other, {digest_text(MADE)}, 2).calls[0].id)
+
+
+def test_an_id_that_a_provider_gives_twice_stays_the_same() -> None:
+    one = said("Again.", called("toy ask plane", id_="call-1"))
+    assert set_apart(one, {digest_text("call-1")}, 2) is one
+
+
 def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Kill) -> None:
     """What is sent back, run and recorded after a kill is byte by byte what it would have been."""
-    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b": 3}}]}
+    opaque: JsonValue = {"role": "assistant", "content": [{"z": 1, "a": {"y": 2, "b\ud800": "\udc00"}}]}
     said_so = tuple(reply.model_copy(update={"opaque": opaque}) for reply in REPLIES)
     driving.provider.replies = said_so
     asked: list[ModelRequest] = []
 
     def odd(workspace: Workspace, args: tuple[str, ...]) -> Completed:
         return (
-            answer(workspace, args) if args == ("greet",) else completed('{"target": "notes/a.json", "b": 1, "a": 2}')
+            answer(workspace, args)
+            if args == ("greet",)
+            else completed(r'{"target": "notes/a.json", "b\ud800": 1, "a": 2}')
         )
 
     def reply(request: ModelRequest, context: TurnContext) -> Reply:
@@ -209,7 +237,7 @@ def test_what_others_said_comes_back_in_its_own_order(driving: Driving, kill: Ki
     seen = Looking()
     place = DurablePlace(driving.folder, "again", sync=False)
     driving.stage.play(actor=ReplyActor([reply] * 2), says=odd, durable=place, witness=seen)
-    assert json.dumps(seen.answers[0]) == '{"target": "notes/a.json", "b": 1, "a": 2}'
+    assert json.dumps(seen.answers[0]) == r'{"target": "notes/a.json", "b\ud800": 1, "a": 2}'
     sent = next(message for message in asked[0].messages if message.role == "assistant")
     assert json.dumps(sent.opaque) == json.dumps(opaque)
 
