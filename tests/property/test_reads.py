@@ -91,7 +91,7 @@ def world(top: Path, executor: Executor) -> World:
     made = SimpleNamespace(
         parts=SimpleNamespace(search_path="/usr/bin:/bin", executor=executor),
         workspace=SimpleNamespace(process_home=top / "home", cwd=top / "project"),
-        scenario=SimpleNamespace(limits=SimpleNamespace(tool_result_bytes=65_536)),
+        limits=SimpleNamespace(tool_result_bytes=65_536),
         bounds=SimpleNamespace(left=lambda: 10.0),
     )
     return cast("World", made)
