@@ -296,7 +296,7 @@ def test_a_time_in_which_no_call_can_end_is_refused_before_anything_is_made(
     harness: Harness, world: World, time: str, code: int
 ) -> None:
     ended, _, err = harness("run", "pack/a", "--actor", LIVE, "--yes-spend", "--max-time", time, "--out", "out")
-    assert (ended, bool(world.jobs), (world.folder / "out").exists()) == (code, code == 0, code == 0)
+    assert (ended, bool(world.jobs), (world.folder / "out").exists()) == (code, code == 0, code == 0), err
     if code:
         assert err.count("\n") == 1
         assert f"one call of {LIVE!r} in pack/a may take 120 s (model_call_s)" in err

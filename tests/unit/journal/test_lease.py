@@ -152,3 +152,8 @@ def test_nobody_is_at_an_episode_that_was_given_back(tmp_path: Path) -> None:
     clock = FakeClock()
     Lease(tmp_path, clock, "one").release()
     assert leased(tmp_path, clock.now()) == "nobody"
+
+
+def test_a_lease_that_is_no_regular_file_cannot_be_read_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lease.json")
+    assert leased(tmp_path, FakeClock().now()) == "unreadable"
