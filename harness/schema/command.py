@@ -58,7 +58,8 @@ class CallSpec(Frozen):
     volatile: tuple[str, ...] = Field(default=(), max_length=8)
 
 
-class GrammarContext(Frozen):
+@plain
+class GrammarContext(Plain):
     """What a grammar must know of the world to read a command.
 
     ``roots`` maps root names to absolute, symlink-free directories; ``cwd`` is the root commands run in; ``readable``
