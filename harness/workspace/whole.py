@@ -8,7 +8,7 @@ __all__ = ["read_whole", "write_whole"]
 
 
 def read_whole(descriptor: int, size: int, most: int) -> bytes:
-    """What is left to read, at most about ``most`` bytes; ``size`` is how much there seems to be. Raises OSError."""
+    """What is left to read, at most ``most`` + 1 bytes; ``size`` is how much there seems to be. Raises OSError."""
     pieces = [os.read(descriptor, min(size, most) + 1)]
     have = len(pieces[0])
     while pieces[-1] and have <= most:
