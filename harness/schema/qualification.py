@@ -13,6 +13,7 @@ from harness.schema.verdict import Cause, Verdict
 __all__ = [
     "ActorFigures",
     "Costs",
+    "Difference",
     "Estimate",
     "Figures",
     "InARow",
@@ -49,6 +50,15 @@ class Interval(Frozen):
 
     low: float
     high: float
+
+
+class Difference(Frozen):
+    """One rate less another, a share between -1 and 1, with its interval; over so many scenarios that both played."""
+
+    effect: float
+    low: float
+    high: float
+    scenarios: int
 
 
 class Estimate(Frozen):
