@@ -19,9 +19,9 @@ def trials_needed(rates: Sequence[float], detect: float, *, alpha: float = 0.05,
     in (0, 1], or 0. ``alpha`` is how often an equal model may be taken for a worse one, one-sided. None where even
     ``MOST_TRIALS`` do not suffice. Raises ValueError.
 
-    Smallest n with S n d / 2 - 1/2 >= z_alpha sqrt(V0) + z_power sqrt(V1): the passes of the second model fall below
-    half of both by S n d / 2 (d is the mean drop), less half a pass because passes are whole; V0 is what the variance of
-    the permutation is to be, sum of E[K (2n - K)] / (4 (2n - 1)) for K passes of both, V1 that of the difference itself.
+    The smallest n with S n d / 2 - 1/2 >= z_alpha sqrt(V0) + z_power sqrt(V1). Passes of the second model fall below
+    half of both by S n d / 2 (d is the mean drop), less half a pass because passes are whole. V0 is the variance of the
+    permutation, on average the sum of E[K (2n - K)] / (4 (2n - 1)) for K passes of both; V1 that of the difference.
     """
     if not rates or not all(0 <= rate <= 1 for rate in rates):
         raise ValueError("rates lie between 0 and 1, and there is at least one")
