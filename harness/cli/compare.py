@@ -8,7 +8,7 @@ import click
 
 from harness.cli.compare_told import as_json, as_rows, as_text
 from harness.cli.exit_codes import ExitCode
-from harness.cli.judged_runs import figures_of, read_judged
+from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.errors import UsageError
@@ -20,6 +20,7 @@ _EPILOG = """\b
 Examples:
   harness compare reports/RUN-ID
   harness compare reports/LAST-NIGHT reports/TONIGHT
+  harness compare reports/RUN-ID --early
   harness compare reports/RUN-ID --margin 3 --format json
 """
 
@@ -34,17 +35,20 @@ Examples:
     metavar="POINTS",
     help="Rates that are no further apart than this are alike.",
 )
+@click.option("--early", is_flag=True, help="Tell after which trial of each scenario it was decided.")
 @format_option("What is printed; jsonl is one pair a line.")
-def command(*, runs: tuple[Path, ...], margin: float, form: str) -> ExitCode:
+def command(*, runs: tuple[Path, ...], margin: float, early: bool, form: str) -> ExitCode:
     """Hold all actors of run folders against each other: who passes more often, or whether nobody can tell.
 
     Only where scenarios, their classifier, the control planes and the settings of models are the same.
     """
     views = read_judged(runs)
-    figures = figures_of(views)
+    trials = trials_by_actor(views)
+    figures = figures_of(views, trials)
     if len(figures) < 2:  # noqa: PLR2004  (a pair)
         raise UsageError(f"{runs[0]}: only {figures[0].actor} played there; name another run, or run with two --actor")
-    found = compare(figures, margin=margin / 100)
+    sides = [trials[one.run, one.actor] for one in figures] if early else None
+    found = compare(figures, margin=margin / 100, trials=sides)
     if form == "json":
         say_json(as_json(figures, found), indent=2)
     elif form == "jsonl":

@@ -24,6 +24,7 @@ _TIMES = 1.25
 _METHODS: dict[str, JsonValue] = {
     "decision": "permutation of labels within scenarios, exact, two-sided; corrected for all pairs (Holm)",
     "difference": "scenarios weighted by n1 n2 / (n1 + n2); Newcombe's interval over strata, 95 %",
+    "course": "a look after each trial; exact, alpha spent as O'Brien and Fleming's, shared evenly by all pairs",
     "scenarios": "exact, corrected for all scenarios (Benjamini and Hochberg): hints, no verdicts",
     "trials": "what finds a gap as wide as this one, or as the margin where that is wider, 8 times of 10",
 }
@@ -84,8 +85,19 @@ def _pair(pair: Pair, figures: Sequence[ActorFigures], names: Sequence[str], fou
     ]
     if pair.finding == "open":
         yield folded(f"{'; '.join(left_out)}; play them (harness run --resume) before you choose", "  ")
-    more = (_hints(pair), _cost(figures[pair.first], figures[pair.second], (first, second)))
+    more = (_course(pair), _hints(pair), _cost(figures[pair.first], figures[pair.second], (first, second)))
     yield from (folded(said, "  ") for said in more if said is not None)
+
+
+def _course(pair: Pair) -> str | None:
+    """When looks in between decided, where they were asked for."""
+    told = pair.course
+    if told is None:
+        return None
+    looked = f"{told.after} of {counted(told.planned, 'planned trial')} of each scenario"
+    if told.finding is None:
+        return f"early looks: not decided after {looked}"
+    return f"early looks: decided after {looked}; {counted(told.saved, 'trial')} of both could be saved"
 
 
 def _hints(pair: Pair) -> str | None:

@@ -8,10 +8,13 @@ from harness import qualification
 from harness.cli.conclusion import tell_left_out
 from harness.errors import NothingSelectedError, UsageError
 from harness.receipt import last_attempts, read_run
-from harness.schema.qualification import ActorFigures
+from harness.schema.qualification import ActorFigures, Trial
 from harness.schema.run import RunView
 
-__all__ = ["figures_of", "read_judged"]
+__all__ = ["JudgedTrials", "figures_of", "read_judged", "trials_by_actor"]
+
+#: By the name of the run and the actor.
+JudgedTrials = dict[tuple[str, str], list[Trial]]
 
 #: So many in a row are told at most where nobody says how many.
 _IN_A_ROW = 5
@@ -34,13 +37,17 @@ def read_judged(runs: tuple[Path, ...]) -> dict[str, RunView]:
     return views
 
 
-def figures_of(views: dict[str, RunView], most: int | None = None) -> tuple[ActorFigures, ...]:
-    """What each actor of each run comes to; in a row for up to ``most`` trials, else as many as all scenarios have."""
-    trials = {
+def trials_by_actor(views: dict[str, RunView]) -> JudgedTrials:
+    """All places of all plans, and what came of them."""
+    return {
         (name, actor): some
         for name, view in views.items()
         for actor, some in qualification.trials_of(view, last_attempts(view.receipts)).items()
     }
+
+
+def figures_of(views: dict[str, RunView], trials: JudgedTrials, most: int | None = None) -> tuple[ActorFigures, ...]:
+    """What each actor of each run comes to; in a row for up to ``most`` trials, else as many as all scenarios have."""
     fewest = [count for count in map(qualification.fewest_judged, trials.values()) if count]
     in_a_row = most or min(_IN_A_ROW, min(fewest, default=1))
     kinds = {(name, actor.ref): actor.kind for name, view in views.items() for actor in view.manifest.actors}

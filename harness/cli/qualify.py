@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.exit_codes import ExitCode
-from harness.cli.judged_runs import figures_of, read_judged
+from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
@@ -40,7 +40,7 @@ def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     classifier, the control planes and the settings of models are the same.
     """
     views = read_judged(runs)
-    told = figures_of(views, most)
+    told = figures_of(views, trials_by_actor(views), most)
     if form == "json":
         say_json(as_json(views, told), indent=2)
     elif form == "jsonl":

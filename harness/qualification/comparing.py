@@ -9,9 +9,10 @@ from statistics import median
 from harness.qualification.difference import difference
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.planning import trials_needed
+from harness.qualification.sequential import course
 from harness.qualification.several import benjamini_hochberg, holm
 from harness.schema.comparison import Comparison, Contender, Pair, PairFinding, ScenarioPair
-from harness.schema.qualification import ActorFigures, Difference, ScenarioFigures
+from harness.schema.qualification import ActorFigures, Difference, ScenarioFigures, Trial
 
 __all__ = ["ALPHA", "MARGIN", "compare"]
 
@@ -21,8 +22,16 @@ ALPHA = 0.05
 MARGIN = 0.05
 
 
-def compare(figures: Sequence[ActorFigures], *, margin: float = MARGIN, alpha: float = ALPHA) -> Comparison:
+def compare(
+    figures: Sequence[ActorFigures],
+    *,
+    margin: float = MARGIN,
+    alpha: float = ALPHA,
+    trials: Sequence[Sequence[Trial]] | None = None,
+) -> Comparison:
     """Each of two or more contenders with each other; ``margin`` and ``alpha`` in (0, 1).
+
+    With the ``trials`` of each contender every pair has its course; pairs share ``alpha`` evenly there.
 
     A difference is found where the permutation of labels within scenarios says so, corrected for all pairs, both
     without the trials that were not judged and with these as failures. Raises ValueError.
@@ -50,6 +59,7 @@ def compare(figures: Sequence[ActorFigures], *, margin: float = MARGIN, alpha: f
                 as_failures=as_failures[number],
                 trials=_more(judged[number], effects[0], margin, alpha) if finding == "undecided" else None,
                 scenarios=_scenarios(both[number], judged[number]),
+                course=None if trials is None else course(trials[first], trials[second], alpha=alpha / len(places)),
             )
         )
     contenders = tuple(Contender(run=one.run, actor=one.actor) for one in figures)

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
+from typing import Literal
 
 from harness.qualification.permutation import Stratum, null_distribution
+from harness.schema.comparison import SequentialCourse
+from harness.schema.qualification import Trial
 
-__all__ = ["Look", "looks", "spent"]
+__all__ = ["Look", "course", "looks", "spent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Look:
 
     share: float
     alpha: float
-    found: str | None
+    found: Literal["worse", "better"] | None
 
 
 def spent(share: float, alpha: float) -> float:
@@ -60,7 +63,9 @@ def looks(stages: Sequence[Sequence[Stratum]], planned: int, *, alpha: float = 0
         allowed = spent(number / planned, alpha) / 2
         low = int((gone[0] + inside.cumsum() <= allowed).sum())
         high = int((gone[1] + inside[::-1].cumsum() <= allowed).sum())
-        verdict = "worse" if at < low else "better" if at >= len(inside) - high else None
+        verdict: Literal["worse", "better"] | None = None
+        if at < low or at >= len(inside) - high:
+            verdict = "worse" if at < low else "better"
         found.append(Look(share=number / planned, alpha=2 * allowed, found=verdict))
         if verdict is not None:
             break
@@ -69,3 +74,33 @@ def looks(stages: Sequence[Sequence[Stratum]], planned: int, *, alpha: float = 0
         kept[low : len(inside) - high] = inside[low : len(inside) - high]
         inside = array(kept)
     return found
+
+
+def course(first: Sequence[Trial], second: Sequence[Trial], *, alpha: float) -> SequentialCourse | None:
+    """What looking after each trial of all scenarios that both play had come to; None where they share none.
+
+    The number of looks is that of trials that were planned for both. A look waits for all places of its trial: what
+    came to a look afterwards would be looked at twice.
+    """
+    shared = {trial.scenario for trial in first} & {trial.scenario for trial in second}
+    sides = [{(one.scenario, one.number): one for one in side if one.scenario in shared} for side in (first, second)]
+    if not shared:
+        return None
+    planned = min(max(number for _, number in side) for side in sides)
+    stages = [
+        [_pair(sides[0].get((scenario, number)), sides[1].get((scenario, number))) for scenario in sorted(shared)]
+        for number in range(1, planned + 1)
+    ]
+    waiting = {number for side in sides for (_, number), one in side.items() if one.verdict == "not_played"}
+    found = looks(stages[: min(waiting, default=planned + 1) - 1], planned, alpha=alpha)
+    verdict = found[-1].found if found else None
+    spared = sum(number > len(found) for side in sides for _, number in side if number <= planned)
+    return SequentialCourse(
+        finding=verdict, after=len(found), planned=planned, saved=spared if verdict is not None else 0
+    )
+
+
+def _pair(first: Trial | None, second: Trial | None) -> Stratum:
+    verdicts = [None if side is None else side.verdict for side in (first, second)]
+    (one, n), (other, m) = ((int(verdict == "pass"), int(verdict in {"pass", "fail"})) for verdict in verdicts)
+    return Stratum(one, n, other, m)

@@ -8,7 +8,7 @@ from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
 from harness.schema.qualification import Difference
 
-__all__ = ["Comparison", "Contender", "Pair", "PairFinding", "ScenarioPair"]
+__all__ = ["Comparison", "Contender", "Pair", "PairFinding", "ScenarioPair", "SequentialCourse"]
 
 #: ``worse`` and ``better``: the second one, by more than chance explains. ``alike``: the interval lies in the margin.
 #: ``undecided``: not enough trials. ``open``: it hangs on trials that were not judged. ``apart``: no scenario was
@@ -39,13 +39,26 @@ class ScenarioPair(Frozen):
     corrected: float
 
 
+class SequentialCourse(Frozen):
+    """What looking after each trial of all scenarios had come to.
+
+    ``finding`` is None where no look decided; ``after`` is the trial of each scenario, of ``planned`` ones, at which it
+    was decided, else how many were looked at. ``saved`` trials of both were not needed.
+    """
+
+    finding: Literal["worse", "better"] | None
+    after: int
+    planned: int
+    saved: int
+
+
 class Pair(Frozen):
     """Two contenders by their places from 0. The difference is the second's rate less the first's.
 
     ``chance`` is the permutation's, two-sided; ``corrected`` for all pairs (Holm): it decides. ``as_failures`` is the
     same where what was not judged counts as failed; where both do not say the same, nothing is decided. ``trials`` is
     how many of each scenario would tell a gap as wide as this one, or as the margin where that is wider; None where
-    that is out of reach, or it is decided.
+    that is out of reach, or it is decided. ``course`` is there where looks in between were asked for.
     """
 
     first: int
@@ -57,6 +70,7 @@ class Pair(Frozen):
     as_failures: float
     trials: int | None
     scenarios: tuple[ScenarioPair, ...]
+    course: SequentialCourse | None = None
 
 
 class Comparison(Frozen):

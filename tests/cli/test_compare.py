@@ -178,6 +178,23 @@ def test_jsonl_is_a_line_for_each_pair(harness: Harness) -> None:
     )
 
 
+def test_looks_in_between_say_when_it_was_decided_and_what_that_could_save(harness: Harness) -> None:
+    worse = [Played(name, trial, "fail", NEW) for name in SCENARIOS for trial in range(1, 11)]
+    write_run(Path("night"), [*all_of([10] * 8, 10, OLD), *worse])
+    told = harness("compare", "night", "--early")[1]
+    assert (
+        "early looks: decided after 3 of 10 planned trials of each scenario; 112 trials of both could be saved" in told
+    )
+    assert "early looks" not in harness("compare", "night")[1]
+
+    cut = [replace(one, verdict=None) if one.trial > 2 else one for one in [*all_of([9] * 8, 10, OLD), *worse]]
+    write_run(Path("cut"), cut)
+    assert (
+        "early looks: not decided after 2 of 10 planned trials of each scenario"
+        in harness("compare", "cut", "--early")[1]
+    )
+
+
 def test_the_margin_says_what_is_alike(harness: Harness) -> None:
     tie()
     assert "pass equally often, within 5 points" in harness("compare", "night")[1]
