@@ -28,14 +28,17 @@ LAYERS = (
         *("rules", "receipt", "provision", "detectors", "config", "environment", "recording", "transcript"),
         *("history", "observation", "qualification"),
     ),
-    ("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "reporters", "pools"),
+    (
+        *("episode", "rehearsal", "actors", "providers", "executors", "controlplanes", "classifiers", "reporters"),
+        "pools",
+    ),
     ("suite",),
     ("catalog",),
     ("wiring",),
     ("cli", "pytest_plugin"),
 )
 #: Folders of interchangeable entries: nobody else imports them by name.
-PLURAL = {"actors", "providers", "executors", "controlplanes", "reporters", "pools"}
+PLURAL = {"actors", "classifiers", "providers", "executors", "controlplanes", "reporters", "pools"}
 #: What ``catalog`` may know, though it lies above the rest.
 NARROW = {"catalog": {"errors"}, "": {"errors", "schema"}}
 
@@ -67,6 +70,8 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 }
 #: Where everything may be caught, and why. A handler that ends by raising again needs no place here.
 CATCH_ALL = {
+    "catalog.py": "importing a plug-in runs anybody's code",
+    "episode/classifying.py": "a classifier may be anybody's code, and one that raises judges nothing",
     "cli/main.py": "the last handler: no user is shown a traceback",
     "pools/processes.py": "carried from an episode's process to the one that began it",
     "suite/runner.py": "one episode's bug does not end the others",

@@ -26,6 +26,7 @@ _CHECK_WORDS = {
     "boundary": "the workspace changed where it must not",
     "outcome": "how the loop ended",
     "end": "what was true at the end",
+    "classifier": "what a classifier found",
 }
 
 _NOT_FOUND = 404
@@ -199,7 +200,7 @@ def _told(receipt: Receipt, finding: Finding) -> Told:
     what = _CHECK_WORDS[finding.check]
     if finding.check in {"order", "silence"}:
         what = f"{what}; {_facts(receipt, None if step is None else step.ordinal)}"
-    ours = finding.check in {"content", "execution"}
+    ours = finding.check in {"content", "execution", "classifier"}
     exit_codes = finding.check == "execution" and expected == "0"
     if step is not None and finding.check == "execution" and step.refused is not None:
         what, expected, got = f"was not run: {step.refused.replace('_', ' ')}", None, None
