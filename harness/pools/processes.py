@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem, InputError, UsageError, WorkerCrashError
@@ -55,8 +55,7 @@ class Player(Protocol):
 OpenPlayer = Callable[[], AbstractContextManager[Player]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(NamedTuple):
     """How an episode ended, as it comes from its process: exceptions do not travel well.
 
     ``line`` is that of the receipt of the ``result``: it is written there, and not made a second time here.
