@@ -43,8 +43,9 @@ class WarmExecutor:
     server's. A server that died is started once more; after a second death everything is cold. A call during which the
     server died is never repeated: what it did is unknown, so it raises ControlPlaneError.
 
-    ``parser`` names the module's function that builds its argument parser, called once. ``plane_time`` is a seam of the
-    tests: the wall-clock time that the module sees. ``fallback`` is not closed here.
+    ``parser`` names the module's function that builds its argument parser, called once. ``plane_time`` is the
+    wall-clock time that the module sees. ``confined``: the means by which calls are to be confined, None for not at
+    all; a server that has others is not used, and everything is cold. ``fallback`` is not closed here.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class WarmExecutor:
         parser: str = "build_parser",
         fallback: Executor,
         plane_time: datetime | None = None,
+        confined: tuple[str, ...] | None = None,
     ) -> None:
+        self._confined = confined
         self._prefix = (str(python), "-m", module)
         self._spec = {
             "module": module,
@@ -130,11 +133,15 @@ class WarmExecutor:
         self._restarts += self._deaths > self._restarts
         self._env = {**env, "HOME": _HOME}
         try:
-            self._link = Link(self._prefix[:1], self._env, self._spec)
+            self._link = Link(self._prefix[:1], self._env, self._spec, confined=self._confined is not None)
             if self._stopped.is_set():  # while it was made
                 self._link.stop()
             self._link.wait_ready()
         except (LinkLostError, ControlPlaneError):
+            self._link, self._usable = None, False
+            return
+        if self._link.ways != (self._confined or ()):
+            self._link.close()
             self._link, self._usable = None, False
             return
         self._note_reads(self._link.hello.get("reads"))
