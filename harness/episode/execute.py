@@ -128,6 +128,7 @@ def _run(world: World, argv: tuple[str, ...], filters: tuple[str, ...]) -> Compl
         env=_environment(world, filters),
         timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
         output_bytes=world.limits.tool_result_bytes + 1,
+        folder=str(world.workspace.root),
     )
     return world.parts.executor.run(command)
 

@@ -49,7 +49,7 @@ class Means:
         return _namespaces.begin_tree(folder) if self._tree else 0
 
     def enter(self, folder: bytes, seconds: float) -> None:
-        """In a call's worker: from now on it writes below ``folder`` only. ``seconds`` bound the call. Raises OSError."""
+        """In a call's worker: it writes below ``folder`` only from now on; its bound is in seconds. Raises OSError."""
         if self._tree:
             _namespaces.show_own_processes()
         _drop_rights()

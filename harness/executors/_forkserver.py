@@ -2,8 +2,8 @@
 
 ``python _forkserver.py HOW`` starts programs; ``python _forkserver.py HOW SPEC`` (JSON, see ``_preload.prepare``)
 imports a Python module once and forks a prepared copy for each call. ``HOW`` is ``confined`` or ``free``: what is run
-by a confined server is held to the request's folder by all that the machine offers, see ``_confine``. Requests come on standard input, answers go to standard
-output. The processes of one call are::
+by a confined server is held to its request's folder by all that the machine offers, see ``_confine``. Requests come on
+standard input, answers go to standard output. The processes of one call are::
 
     owner ── server ── supervisor (subreaper) ── worker ── whatever it starts
 
@@ -12,10 +12,11 @@ call while others run. When the owner ends, by SIGKILL too, the server reads the
 ends, supervisors read the end of the ``life`` pipe; each then kills what is below it.
 
 A frame is two big-endian 32-bit lengths, a JSON header and a body. Request header: ``id``, ``argv``, ``cwd``, ``env``
-(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``, ``folder`` (where it may write). Answer header: ``id``, ``status`` (wait status, or
-null after a time-out), ``timed_out``, ``out``, ``err`` (lengths in the body), ``out_seen``, ``err_seen``, ``note``
-(what the worker told: ``problem`` or ``learned``), or ``lost`` where the supervisor itself was killed, or ``problem``
-alone where the machine lacked what a supervisor needs. A ``problem`` is the step and the system's number.
+(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``, ``folder`` (where it may write). Answer header:
+``id``, ``status`` (wait status, or null after a time-out), ``timed_out``, ``out``, ``err`` (lengths in the body),
+``out_seen``, ``err_seen``, ``note`` (what the worker told: ``problem`` or ``learned``), or ``lost`` where the
+supervisor itself was killed, or ``problem`` alone where the machine lacked what a supervisor needs. A ``problem`` is
+the step and the system's number.
 """
 
 from __future__ import annotations
@@ -174,12 +175,15 @@ def take_streams() -> tuple[int, int]:
     return requests, answers
 
 
-def confined() -> _confine.Means:
-    """What the machine offers to confine calls with; this process leaves the network where that is possible."""
-    for name in ("_landlock", "_seccomp", "_namespaces"):
-        load_beside(name)
-    means: _confine.Means = load_beside("_confine").prepare()
-    return means
+def confined() -> _confine.Means | None:
+    """What the machine offers to confine calls with, or None; this process leaves the network where it can."""
+    try:
+        for name in ("_landlock", "_seccomp", "_namespaces"):
+            load_beside(name)
+        means: _confine.Means = load_beside("_confine").prepare()
+    except (ImportError, AttributeError):  # no ctypes, or a C library without what Linux has
+        return None
+    return means if means.ways else None
 
 
 def main(arguments: list[str]) -> int:

@@ -1,8 +1,9 @@
-"""A filter of system calls: no socket that could reach anybody, nothing that outlives its process. Standard library only.
+"""A filter of system calls: no socket that could reach anybody, nothing that outlives its process.
 
-A Unix socket with a path is reached from every network namespace, and Landlock does not know UDP: so nobody gets a
-socket at all. Pairs of connected stream sockets stay, which programs use as pipes; pairs of datagram sockets do not, for
-they can be sent to an address. Rings (io_uring) would make sockets past this filter; keys stay when their process ends.
+Standard library only. A Unix socket with a path is reached from every network namespace, and Landlock does not know
+UDP: so nobody gets a socket at all. Pairs of connected stream sockets stay, which programs use as pipes; pairs of
+datagram sockets do not, for what is sent on them may name an address. Rings (io_uring) would make sockets past this
+filter; keys stay when their process ends.
 """
 
 from __future__ import annotations

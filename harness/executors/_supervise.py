@@ -135,7 +135,6 @@ class Supervisor:
                     poll.unregister(descriptor)
         return None
 
-
     def end_all(self) -> None:
         """Leave nothing of the call alive; of a process tree of its own the system ends all, which is waited for."""
         if not self._tree:

@@ -24,7 +24,7 @@ class ProcessExecutor:
     Output beyond ``output_bytes`` is counted and dropped; an endless writer is ended by the time bound. When a command
     ends, whatever it left running is killed: on Linux everything below it, also after ``setsid``; elsewhere its process
     group. Commands of the form ``python -m MODULE`` see the wall-clock time ``plane_time``, where one is given.
-    ``confined``: a command writes below its ``folder`` only and reaches no network, as far as the machine can hold that.
+    ``confined``: a command writes below its ``folder`` only and reaches no network, as far as the machine holds that.
     """
 
     def __init__(self, *, plane_time: datetime | None = None, confined: bool = False) -> None:
@@ -34,7 +34,9 @@ class ProcessExecutor:
         self._stopped = threading.Event()
 
     def ways(self) -> tuple[str, ...]:
-        """By what means commands are confined; starts the server. Raises ControlPlaneError or MachineError."""
+        """By what means commands are confined; starts the server for that. Raises ControlPlaneError or MachineError."""
+        if not self._confined:
+            return ()
         try:
             return self._server().ways
         except LinkLostError as lost:

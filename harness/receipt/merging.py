@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from harness.errors import StoreError
 from harness.schema.base import digest_json
+from harness.schema.confinement import Confinement, weakest
 from harness.schema.receipt import Receipt
 from harness.schema.run import Enforcement, EpisodeResult, Manifest, PlannedEpisode, RunView, Shard
 
@@ -78,8 +79,8 @@ def _refuse_different(first: _Part, other: _Part) -> None:
 
 
 def _options(manifest: Manifest) -> Enforcement:
-    """How the boundary was held, without what follows from the control planes of a part."""
-    return manifest.enforcement.model_copy(update={"plane_environment": ()})
+    """How the boundary was held, without what follows from the control planes and the machine of a part."""
+    return manifest.enforcement.model_copy(update={"plane_environment": ()}).confined(Confinement())
 
 
 def _difference(first: _Part, other: _Part) -> str:
@@ -157,7 +158,9 @@ def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Recei
         scenarios=tuple(summaries[name] for name in dict.fromkeys(one.scenario for one in shard.plan)),
         actors=tuple({(one.actor.ref, one.actor.digest): one.actor for one in receipts}.values()),
         planes=tuple({one.plane.ref: one.plane for one in receipts}.values()),
-        enforcement=manifests[0].enforcement.model_copy(update={"plane_environment": tuple(sorted(environment))}),
+        enforcement=manifests[0]
+        .enforcement.model_copy(update={"plane_environment": tuple(sorted(environment))})
+        .confined(weakest([one.enforcement.confinement for one in manifests])),
         plan=shard.plan,
         receipts=(),
         verdicts={},
