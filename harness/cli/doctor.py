@@ -15,6 +15,7 @@ from harness.errors import ConfigError, EnvironmentProblem
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Hold
 from harness.wiring.built_in import built_in_identities
+from harness.wiring.known_keys import key_variables
 from harness.wiring.places import CONFIG
 from harness.wiring.sandboxing import measured
 
@@ -55,8 +56,14 @@ def doctor(form: str) -> ExitCode:
 
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
-    facts = environment.inspect(settings.environ, shutil.which, home=settings.home)
-    return (*facts, _sandbox(), _network(settings), *_providers(settings), *_planes(settings))
+    variables: tuple[str, ...] = ()
+    actors: list[environment.Fact] = []
+    try:
+        variables = key_variables(settings)
+    except ConfigError as error:
+        actors.append(environment.Fact("actors", "missing", str(error), "set it right, or leave it out"))
+    facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
+    return (*facts, *actors, _sandbox(), _network(settings), *_providers(settings), *_planes(settings))
 
 
 def _sandbox() -> environment.Fact:
