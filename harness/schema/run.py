@@ -56,8 +56,8 @@ class EpisodeOptions(Frozen):
     paid for: it is made once more and flagged, or the episode waits for a decision. ``repeat_idempotent``: a call of
     the control plane that its driver was killed in, and that may have changed something outside the workspace, is made
     again where the control plane declares that with the same key it has one effect. ``sandbox``: whether what is run
-    is confined to its workspace, as far as the machine can; with ``require`` nothing is played where it cannot. ``plane_time`` (ISO 8601) is a seam of the tests: the time
-    inside the control plane's processes.
+    is confined to its workspace, as far as the machine can; with ``require`` nothing is played where it cannot.
+    ``plane_time`` (ISO 8601) is a seam of the tests: the time inside the control plane's processes.
     """
 
     executor: Literal["warm", "cold"] = "warm"
