@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
 from harness.ports import Clock, Reporter
+from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
 from harness.schema.run import (
@@ -77,6 +78,7 @@ def starting_manifest(
         enforcement=Enforcement(
             executor=options.executor,
             plane_environment=tuple(sorted({name for plane in planes.values() for name in _environment(plane.name)})),
+            fixed_clocks=tuple(name for name, one in loaded.items() if fixed_time(one.scenario) is not None),
         ).confined(confinement),
         plan=tuple(planned(job) for job in jobs),
         receipts=(),

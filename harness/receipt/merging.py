@@ -79,8 +79,9 @@ def _refuse_different(first: _Part, other: _Part) -> None:
 
 
 def _options(manifest: Manifest) -> Enforcement:
-    """How the boundary was held, without what follows from the control planes and the machine of a part."""
-    return manifest.enforcement.model_copy(update={"plane_environment": ()}).confined(Confinement())
+    """How the boundary was held, without what follows from the episodes and the machine of a part."""
+    apart = {"plane_environment": (), "fixed_clocks": ()}
+    return manifest.enforcement.model_copy(update=apart).confined(Confinement())
 
 
 def _difference(first: _Part, other: _Part) -> str:
@@ -145,6 +146,7 @@ def _refuse_missing(shard: Shard, parts: Sequence[_Part], there: set[int]) -> No
 def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Receipt], run_id: str) -> Manifest:
     """As the manifest of a run that was never cut, before its first receipt."""
     environment = {name for one in manifests for name in one.enforcement.plane_environment}
+    fixed = tuple(dict.fromkeys(name for one in manifests for name in one.enforcement.fixed_clocks))
     bounds = [one.max_cost_usd for one in manifests if one.max_cost_usd is not None]
     summaries = {summary.id: summary for one in manifests for summary in one.scenarios}
     return Manifest(
@@ -159,7 +161,7 @@ def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Recei
         actors=tuple({(one.actor.ref, one.actor.digest): one.actor for one in receipts}.values()),
         planes=tuple({one.plane.ref: one.plane for one in receipts}.values()),
         enforcement=manifests[0]
-        .enforcement.model_copy(update={"plane_environment": tuple(sorted(environment))})
+        .enforcement.model_copy(update={"plane_environment": tuple(sorted(environment)), "fixed_clocks": fixed})
         .confined(weakest([one.enforcement.confinement for one in manifests])),
         plan=shard.plan,
         receipts=(),

@@ -46,7 +46,8 @@ class CallSpec(Frozen):
     ``allow`` lists, per call path (``"quota should-run"``), the options that may be passed, without dashes. ``set``
     replaces the value of an option that is present; ``many`` may be repeated; ``flags`` take no value; the values of
     ``inside`` are paths that must stay in the workspace. ``volatile`` are JSON pointers into answers whose values
-    may differ between two identical runs (at most 8).
+    may differ between two identical runs (at most 8). ``clock``: the control plane's processes see the machine's time,
+    or, ``fixed``, the one that the tools' ``clock`` tells, which stands still.
     """
 
     program: str = "loopx"
@@ -56,6 +57,7 @@ class CallSpec(Frozen):
     flags: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     volatile: tuple[str, ...] = Field(default=(), max_length=8)
+    clock: Literal["machine", "fixed"] = "machine"
 
 
 class GrammarContext(Frozen):

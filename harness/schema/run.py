@@ -232,7 +232,8 @@ class Enforcement(Frozen):
     """How the boundary was held in this run.
 
     ``sandbox`` sums up ``held``: what a process that tried to was measured not to be able to do, before the run and on
-    each machine that played a part of it. ``means`` are those that kept it from that.
+    each machine that played a part of it. ``means`` are those that kept it from that. In the scenarios of
+    ``fixed_clocks`` the control plane's processes saw the scenario's time, in all others the machine's.
     """
 
     executor: Literal["warm", "cold"]
@@ -241,6 +242,7 @@ class Enforcement(Frozen):
     means: tuple[str, ...] = ()
     workspace_mode: str = "0700"
     plane_environment: tuple[str, ...] = ()
+    fixed_clocks: tuple[ScenarioId, ...] = ()
 
     @property
     def confinement(self) -> Confinement:

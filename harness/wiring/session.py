@@ -22,6 +22,7 @@ from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen, halves, remove
+from harness.scenario import fixed_time
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
@@ -248,10 +249,11 @@ class Session:
 
     def _chosen(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
         options = job.options
-        cold = self._cold(options.plane_time, options.sandbox)
+        time = options.plane_time or fixed_time(job.loaded.scenario)
+        cold = self._cold(time, options.sandbox)
         if options.executor == "cold":
             return cold
-        warm = self._warm(plane, options.plane_time, options.sandbox)
+        warm = self._warm(plane, time, options.sandbox)
         if options.shadow_every < 1:
             return warm
         spec = job.loaded.scenario.call
