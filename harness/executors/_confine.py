@@ -7,16 +7,19 @@ run. Nothing here claims to hold: what holds is measured, see ``sandbox``.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.executors import _landlock, _namespaces, _seccomp
+    from harness.executors import _landlock, _namespaces, _seccomp, _view
 else:
     import sys
 
-    _landlock, _namespaces, _seccomp = (sys.modules[name] for name in ("_landlock", "_namespaces", "_seccomp"))
+    _landlock, _namespaces, _seccomp, _view = (
+        sys.modules[name] for name in ("_landlock", "_namespaces", "_seccomp", "_view")
+    )
 
 _NO_NEW_PRIVILEGES = 38  # prctl(2)
 _CAPABILITY_VERSION = 0x20080522
@@ -48,9 +51,16 @@ class Means:
         """
         return _namespaces.begin_tree(folder) if self._tree else 0
 
-    def enter(self, folder: bytes, seconds: float) -> None:
-        """In a call's worker: it writes below ``folder`` only from now on; its bound is in seconds. Raises OSError."""
-        if self._tree:
+    def enter(self, folder: bytes, seconds: float, *, alone: bool = False) -> None:
+        """In a call's worker: it writes below ``folder`` only from now on; its bound is in seconds.
+
+        ``alone``: it sees nothing else either. Raises OSError, also where that cannot be held.
+        """
+        if alone and not (self._tree and self._filtered):
+            raise OSError(errno.ENOTSUP, "alone")
+        if alone:
+            _view.see_only(folder)
+        elif self._tree:
             _namespaces.show_own_processes()
         _drop_rights()
         if _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:

@@ -12,11 +12,11 @@ call while others run. When the owner ends, by SIGKILL too, the server reads the
 ends, supervisors read the end of the ``life`` pipe; each then kills what is below it.
 
 A frame is two big-endian 32-bit lengths, a JSON header and a body. Request header: ``id``, ``argv``, ``cwd``, ``env``
-(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``, ``folder`` (where it may write). Answer header:
-``id``, ``status`` (wait status, or null after a time-out), ``timed_out``, ``out``, ``err`` (lengths in the body),
-``out_seen``, ``err_seen``, ``note`` (what the worker told: ``problem`` or ``learned``), or ``lost`` where the
-supervisor itself was killed, or ``problem`` alone where the machine lacked what a supervisor needs. A ``problem`` is
-the step and the system's number.
+(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``, ``folder`` (where it may write), ``alone`` (it sees
+nothing else). Answer header: ``id``, ``status`` (wait status, or null after a time-out), ``timed_out``, ``out``,
+``err`` (lengths in the body), ``out_seen``, ``err_seen``, ``note`` (what the worker told: ``problem`` or ``learned``),
+or ``lost`` where the supervisor itself was killed, or ``problem`` alone where the machine lacked what a supervisor
+needs. A ``problem`` is the step and the system's number.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def take_streams() -> tuple[int, int]:
 def confined() -> _confine.Means | None:
     """What the machine offers to confine calls with, or None; this process leaves the network where it can."""
     try:
-        for name in ("_landlock", "_seccomp", "_namespaces"):
+        for name in ("_landlock", "_seccomp", "_namespaces", "_view"):
             load_beside(name)
         means: _confine.Means = load_beside("_confine").prepare()
     except (ImportError, AttributeError):  # no ctypes, or a C library without what Linux has

@@ -16,7 +16,9 @@ from pathlib import Path
 _NEW_MOUNT, _NEW_IPC, _NEW_USER, _NEW_PID, _NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 #: Made once by a server, for itself and all that it starts.
 _LASTING = _NEW_NET | _NEW_IPC | _NEW_MOUNT
-_BIND, _RECURSIVE, _PRIVATE, _PROC_FLAGS = 0x1000, 0x4000, 0x40000, 0b1110
+_BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
+#: Of a mount: no programs, no devices, no rights that a file gives.
+NO_PROGRAMS = 0b1110
 _MOUNT_SETATTR, _HERE, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
 #: The highest process id in the tree of one call.
 _PROCESSES = b"1024"
@@ -53,7 +55,7 @@ def begin_tree(folder: bytes) -> int:
     session or parent they have, and none can start another. It ends with this process. Raises OSError.
     """
     _unshare(_NEW_PID | _NEW_MOUNT)
-    _mount(folder, folder, None, _BIND | _RECURSIVE)
+    mount(folder, folder, None, _BIND | _RECURSIVE)
     _set_attributes(folder, 0, _MountAttributes(clear=_READ_ONLY))
     reader, _ = os.pipe()  # the other end is held by this process alone, to its end
     pid = os.fork()
@@ -66,8 +68,25 @@ def begin_tree(folder: bytes) -> int:
 def show_own_processes() -> None:
     """In a process of a new tree: let ``/proc`` show that tree only, and bound it. Where this is refused nothing is."""
     with suppress(OSError):
-        _mount(b"proc", b"/proc", b"proc", _PROC_FLAGS)
+        mount(b"proc", b"/proc", b"proc", NO_PROGRAMS)
+        bound_processes()
+
+
+def bound_processes() -> None:
+    """Bound the processes of the tree that ``/proc`` shows, where the kernel counts them for it."""
+    with suppress(OSError):
         Path("/proc/sys/kernel/pid_max").write_bytes(_PROCESSES)
+
+
+def leave_mounts() -> None:
+    """From now on mounts are this process's own. Raises OSError."""
+    _unshare(_NEW_MOUNT)
+
+
+def only_writable(folder: bytes) -> None:
+    """Make everything but ``folder``, which is a mount, read only. Raises OSError."""
+    _set_attributes(b"/", _AT_RECURSIVE, _MountAttributes(set=_READ_ONLY))
+    _set_attributes(folder, 0, _MountAttributes(clear=_READ_ONLY))
 
 
 def _works(way: str) -> bool:
@@ -93,7 +112,7 @@ def _leave(way: str) -> None:
         (place / "gid_map").write_bytes(b"%d %d 1" % (group, group))
     else:
         _unshare(_LASTING)
-    _mount(None, b"/", None, _RECURSIVE | _PRIVATE)
+    mount(None, b"/", None, _RECURSIVE | _PRIVATE)
     _set_attributes(b"/", _AT_RECURSIVE, _MountAttributes(set=_READ_ONLY))
 
 
@@ -115,7 +134,8 @@ def _unshare(flags: int) -> None:
         raise OSError(ctypes.get_errno(), "unshare")
 
 
-def _mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int) -> None:
+def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int) -> None:
+    """The system call of that name. Raises OSError."""
     if _LIBC.mount(source, target, kind, ctypes.c_ulong(flags), None) != 0:
         raise OSError(ctypes.get_errno(), "mount")
 

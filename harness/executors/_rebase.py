@@ -25,7 +25,7 @@ _PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
 _SERVER = frozenset(
     (
         *("_confine", "_frames", "_landlock", "_namespaces", "_preload", "_reaping"),
-        *("_rebase", "_seccomp", "_supervise", "_timeshift"),
+        *("_rebase", "_seccomp", "_supervise", "_timeshift", "_view"),
     )
 )
 _CODE = (types.FunctionType, types.MethodType)

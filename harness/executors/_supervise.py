@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -46,6 +47,7 @@ class Request:
         self.timeout_s: float = fields["timeout_s"]
         self.output_bytes: int = fields["output_bytes"]
         self.folder: bytes = fields["folder"].encode("latin-1")
+        self.alone: bool = fields["alone"]
 
 
 class _Stream:
@@ -150,6 +152,13 @@ class Supervisor:
             with suppress(BlockingIOError):
                 os.read(self._wake, _CHUNK)
 
+    def _confine(self) -> None:
+        """Be held to the call's folder for good. Raises OSError, also where that cannot be held and must be."""
+        if self._means is not None:
+            self._means.enter(self._request.folder, self._request.timeout_s, alone=self._request.alone)
+        elif self._request.alone:
+            raise OSError(errno.ENOTSUP, "alone")
+
     def _become(self, worker: Worker) -> None:
         """Become the worker: own session, default signals, nothing open but 0-2 and the note, confined."""
         note, step = self._note.writer, "be prepared"
@@ -171,8 +180,7 @@ class Supervisor:
             os.closerange(3, place)
             os.closerange(place + 1, limit)
             step = "be confined"
-            if self._means is not None:
-                self._means.enter(self._request.folder, self._request.timeout_s)
+            self._confine()
             worker(self._request, note)
         except OSError as error:
             tell_problem(note, step, error)

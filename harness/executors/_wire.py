@@ -34,6 +34,7 @@ def request(number: int, command: ProcessCommand) -> bytes:
         "timeout_s": command.timeout_s,
         "output_bytes": command.output_bytes,
         "folder": _bytes("the folder", command.folder or command.cwd),
+        "alone": command.alone,
     }
     return frame(header)
 

@@ -84,7 +84,8 @@ class Segment(Plain):
     ``operator`` joins it to what stands before (the first has ``;``). ``argv`` holds absolute paths only.
     ``target`` is the workspace path of the one file read (``project/fixture/a.json``), None for listings.
     ``line_limit`` pipes the output into ``head``, which keeps that many lines and whose exit state, 0, is the one that
-    counts; ``formatted`` puts a JSON formatter before it. ``quiet`` drops standard error.
+    counts; ``formatted`` puts a JSON formatter before it. ``quiet`` drops standard error. One that is ``free`` is not
+    rebuilt, and runs alone with the workspace or not at all.
     """
 
     operator: Literal[";", "&&", "||"]
@@ -94,6 +95,7 @@ class Segment(Plain):
     line_limit: int | None = None
     formatted: bool = False
     quiet: bool = False
+    free: bool = False
 
 
 @plain

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from harness import catalog
+from harness.command import FREE_GRAMMARS
 from harness.errors import EnvironmentProblem, EpisodeError
 from harness.ports import Executor
 from harness.schema.confinement import Confinement
 from harness.schema.process import Completed, ProcessCommand
+from harness.schema.run import EpisodeJob
 from harness.workspace import Workspace, reserve
 
-__all__ = ["InWorkspace", "confinement", "measured"]
+__all__ = ["InWorkspace", "confinement", "measured", "require_room_for_shells"]
 
 
 class InWorkspace:
@@ -58,3 +60,18 @@ def confinement(sandbox: str) -> Confinement:
             " nor namespaces can be used; see harness doctor, or run without that option"
         )
     return found
+
+
+def require_room_for_shells(job: EpisodeJob) -> None:
+    """Raise EnvironmentProblem where a tool is a free shell, and none can be shut in here."""
+    scenario = job.loaded.scenario
+    free = [name for name, tool in scenario.command_tools.items() if tool.grammar in FREE_GRAMMARS]
+    if not free:
+        return
+    found = confinement(job.options.sandbox)
+    if found.level == "filesystem+network" and any(mean.startswith("namespaces") for mean in found.means):
+        return
+    raise EnvironmentProblem(
+        f"scenario {scenario.id}: the tool {free[0]!r} is a shell, which runs in a whole sandbox only: namespaces,"
+        " nothing written outside and nobody reached; see harness doctor, and leave out --sandbox off"
+    )

@@ -37,7 +37,7 @@ from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
-from harness.wiring.sandboxing import InWorkspace
+from harness.wiring.sandboxing import InWorkspace, require_room_for_shells
 from harness.wiring.waiting import durable_place
 from harness.workspace import Removals, Workspace, remove_tree
 
@@ -192,6 +192,7 @@ class Session:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
+        require_room_for_shells(job)
         masks = Masks()
         actor, witness = self._actor(job, masks)
         actor, asked = with_faults(actor, job.loaded.scenario.fault)

@@ -23,7 +23,7 @@ _OLDEST_LANDLOCK = 3
 _SPACES, _NEW_USER, _ALL_PRIVATE = 0x68020000, 0x10000000, 0x44000
 
 # loaded before anybody's skin is changed: an ordinary user may not read them where they are
-for _name in ("_landlock", "_seccomp", "_namespaces", "_confine"):
+for _name in ("_landlock", "_seccomp", "_namespaces", "_view", "_confine"):
     _forkserver.load_beside(_name)
 
 
@@ -42,17 +42,20 @@ def call(
     *,
     user: int | None = None,
     means: str = "all",
+    alone: bool = False,
     timeout_s: float = 10.0,
 ) -> Called:
     """``function(folder)`` in a worker that is held to ``folder``; it may print. ``user``: in the skin of that one.
 
     ``means``: ``all`` that the machine offers, one of them alone (as ``ways`` begins to name it), or ``free``.
+    ``alone``: it sees nothing but its folder.
     """
 
     def act(answers: int) -> None:
         confining = None if means == "free" else _only(means)
-        header = {"id": 1, "argv": [], "cwd": "/", "env": {}, "timeout_s": timeout_s, "output_bytes": 1_000_000}
-        header["folder"] = os.fsencode(folder).decode("latin-1")
+        bounds: dict[str, object] = {"timeout_s": timeout_s, "output_bytes": 1_000_000}
+        where = {"cwd": "/", "folder": os.fsencode(folder).decode("latin-1"), "alone": alone}
+        header = {"id": 1, "argv": [], "env": {}, **bounds, **where}
         request = sys.modules["_supervise"].Request(json.dumps(header).encode())
 
         def work(_: object, note: int) -> None:

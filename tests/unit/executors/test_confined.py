@@ -326,6 +326,44 @@ def test_a_call_that_cannot_be_confined_is_not_run(
     assert (done.problem, list(place.inside.iterdir())) == (["be confined", "1"], [])
 
 
+def test_what_is_alone_sees_its_folder_and_the_programs_of_the_system_and_nothing_else(
+    place: Place, user: int | None
+) -> None:
+    need(user, "namespaces")
+    secret = place.outside / "secret"
+    secret.write_text("secret", "utf-8")
+    secret.chmod(0o644)
+    hidden = (secret, Path("/etc/passwd"), Path("/proc/1/root") / secret.relative_to("/"), Path("..", "ws-secret"))
+
+    def look(inside: Path) -> None:
+        (inside / "made").write_text("made", "utf-8")
+        for path in hidden:
+            _said(path.stat)
+        _said(Path("/bin/sh").stat)
+        _said(lambda: Path("/dev/null").write_text("x", "utf-8"))
+        _said(lambda: Path("/new").write_text("x", "utf-8"))
+        _said(lambda: (inside.parent / "new").write_text("x", "utf-8"))
+        names = {path.name for path in Path("/").iterdir()} - {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"}
+        sys.stdout.write(f"{sorted(names - {'etc'})} {[path.name for path in inside.parent.iterdir()]}")
+
+    def look_outside(_: Path) -> None:
+        for path in hidden[:2]:
+            _said(path.stat)
+
+    assert call(look_outside, place.inside, user=user).text == "0 0 "
+    done = call(look, place.inside, user=user, alone=True)
+    assert done.problem == []
+    assert done.text == f"2 2 13 2 0 0 30 30 {sorted(['dev', 'proc', place.inside.parts[1]])} ['ws']"
+    assert (place.inside / "made").read_text("utf-8") == "made"
+
+
+@pytest.mark.parametrize("means", [FREE, "landlock", "seccomp"])
+def test_what_must_be_alone_and_cannot_be_is_not_run(place: Place, user: int | None, means: str) -> None:
+    done = call(lambda inside: (inside / "ran").touch(), place.inside, user=user, means=means, alone=True)
+    assert done.problem == ["be confined", "95"]
+    assert list(place.inside.iterdir()) == []
+
+
 def test_another_system_and_another_machine_offer_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert (_landlock.version(), _seccomp.supported(), _namespaces.enter()) == (0, False, "")

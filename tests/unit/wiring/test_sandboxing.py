@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from confined import offered
+from toy import IDENTITY, SCENARIO, SCRIPTED, merged
 
 from harness.errors import EnvironmentProblem
 from harness.executors import sandbox
 from harness.executors.process import ProcessExecutor
+from harness.schema.actor import ActorSpec
 from harness.schema.confinement import Confinement, Hold, level_of, weakest
 from harness.schema.process import Completed, ProcessCommand
+from harness.schema.run import EpisodeJob, EpisodeOptions
+from harness.schema.scenario import LoadedScenario, Scenario
 from harness.wiring import sandboxing
 from harness.workspace import reserve
 
@@ -113,3 +118,40 @@ def test_a_command_may_write_in_the_whole_workspace_and_not_beside_it() -> None:
         assert (done.exit_code, (workspace.root / "runtime" / "file").read_text("utf-8")) == (2, "made\n")
         assert not (workspace.root.parent / "beside").exists()
     executor.close()
+
+
+def _job(sandbox: str, grammar: str) -> EpisodeJob:
+    changed = merged(SCENARIO, {"tool": {"exec": {"grammar": grammar}}})
+    scenario = Scenario.model_validate_json(json.dumps(changed))
+    return EpisodeJob(
+        loaded=LoadedScenario(scenario=scenario, digest="sha256:0", path="toy.toml"),
+        actor=ActorSpec(identity=SCRIPTED),
+        plane=IDENTITY,
+        options=EpisodeOptions.model_validate({"sandbox": sandbox}),
+    )
+
+
+WHOLE = Confinement(held=ALL, means=("landlock-7", "seccomp", "namespaces-user"))
+
+
+@pytest.mark.parametrize(
+    ("found", "sandbox", "is_fine"),
+    [
+        (WHOLE, "auto", True),
+        (WHOLE, "require", True),
+        (WHOLE, "off", False),
+        (WHOLE.model_copy(update={"means": ("landlock-7", "seccomp")}), "auto", False),
+        (WHOLE.model_copy(update={"held": ("writes", "tcp", "unix")}), "auto", False),
+        (Confinement(), "auto", False),
+    ],
+)
+def test_a_free_shell_is_refused_where_it_cannot_be_shut_in(
+    monkeypatch: pytest.MonkeyPatch, found: Confinement, sandbox: str, is_fine: bool
+) -> None:
+    monkeypatch.setattr(sandboxing, "measured", lambda: found)
+    sandboxing.require_room_for_shells(_job(sandbox, "loopx-0.4"))
+    if is_fine:
+        sandboxing.require_room_for_shells(_job(sandbox, "sandboxed-shell"))
+        return
+    with pytest.raises(EnvironmentProblem, match=r"^scenario toy/ask-then-read: the tool 'exec' is a shell"):
+        sandboxing.require_room_for_shells(_job(sandbox, "sandboxed-shell"))
