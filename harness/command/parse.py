@@ -54,7 +54,7 @@ def _free(text: str) -> ReadPlan:
 
 def _has_bare_return(text: str) -> bool:
     """Whether a carriage return stands outside of quotes: the control plane's grammar takes it for a blank."""
-    return any("\r" in word.bare for word in split_strict(text) or ())
+    return "\r" in text and any("\r" in word.bare for word in split_strict(text) or ())
 
 
 def _is_bounded_text(text: str) -> bool:

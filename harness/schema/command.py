@@ -60,7 +60,8 @@ class CallSpec(Frozen):
     clock: Literal["machine", "fixed"] = "machine"
 
 
-class GrammarContext(Frozen):
+@plain
+class GrammarContext(Plain):
     """What a grammar must know of the world to read a command.
 
     ``roots`` maps root names to absolute, symlink-free directories; ``cwd`` is the root commands run in; ``readable``
