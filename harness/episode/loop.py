@@ -238,6 +238,7 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
         if plane is not None:
             with in_our_words():
                 world.plane_state = plane.snapshot()
+                world.received = tuple(plane.received()) if world.scenario.classify else None
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 
 from harness.control import control_tools
+from harness.episode.classifying import look_before
 from harness.episode.declaring import tool_spec
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
@@ -135,6 +136,7 @@ def open_world(
         encoded=EncodedMessages(placeholders.hide_json, placeholders.touches),
         durable=durable,
     )
+    look_before(world)
     deliver_prompt(world)
     not_done_yet(world)
     if parts.witness is not None:
