@@ -19,13 +19,14 @@ from harness.schema.base import JsonValue
 from harness.schema.classifier import Became, CallEvidence, ChangeEvidence, ClassifierSpec, Evidence, Violation
 from harness.schema.finding import RawFinding
 from harness.schema.judging import Classifier
+from harness.schema.name import Code
 from harness.schema.outcome import Outcome
 from harness.schema.pointer import MISSING, pointer
 from harness.schema.scenario import Scenario
 from harness.schema.trace import TraceStep
 from harness.schema.verdict import Cause
 
-__all__ = ["CLASSIFIER_FAILED", "classified", "look_before", "phrases"]
+__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_of", "look_before", "phrases"]
 
 #: The code of an episode that would pass, were it not for a classifier that raised or said what none may say.
 CLASSIFIER_FAILED = "classifier_failed"
@@ -45,7 +46,7 @@ def classified(
     asked = [spec for spec in world.scenario.classify if passes or (judged.verdict == "fail" and spec.when == "judged")]
     if not asked:
         return judged
-    evidence = _evidence(world, outcome, changes)
+    evidence = evidence_of(world, outcome, changes)
     found: list[_Found] = []
     first: tuple[str, Cause] | None = None
     failed: str | None = None
@@ -86,6 +87,13 @@ def phrases(scenario: Scenario, classifiers: Classifiers) -> frozenset[str]:
         except Exception:  # noqa: BLE001, S112  (asked about an episode, it says more)
             continue
     return frozenset(found)
+
+
+def codes_found(scenario: Scenario, classifiers: Classifiers, evidence: Evidence) -> frozenset[Code]:
+    """The codes of everything that the scenario's classifiers find; raises what one of them raises."""
+    return frozenset(
+        finding.code for spec in scenario.classify for _, finding in _asked(spec, classifiers, evidence)[1]
+    )
 
 
 def _made(spec: ClassifierSpec, classifiers: Classifiers) -> Classifier:
@@ -137,7 +145,8 @@ def _was_there(at: str, evidence: Evidence) -> bool:
     return pointer({} if evidence.before is None else {"state": evidence.before}, at) is not MISSING
 
 
-def _evidence(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
+def evidence_of(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
+    """What classifiers are shown of an episode that is over."""
     return Evidence(
         outcome=outcome,
         calls=tuple(_calls(world.state, world.trace)),
