@@ -19,7 +19,7 @@ from harness.schema.scenario import Scenario
 __all__ = ["CLASSIFIER", "Claims"]
 
 
-class Claim(Frozen):
+class _Claim(Frozen):
     """What is claimed, and by what it is borne out.
 
     It is claimed where all of ``said`` hold in what was said last (``""`` is the whole: its JSON, or its text). It is
@@ -39,7 +39,7 @@ class Claims(Classifier):
 
     grounds: ClassVar[tuple[str, ...]] = ("untrue", "unsaid")
 
-    claim: tuple[Claim, ...] = Field(min_length=1, max_length=64)
+    claim: tuple[_Claim, ...] = Field(min_length=1, max_length=64)
 
     def problems(self, scenario: Scenario) -> Sequence[SettingProblem]:
         """Kinds and facts that there are not, claims that nothing could bear out, tests of more than one value."""
@@ -65,7 +65,7 @@ class Claims(Classifier):
 _HALVES = (("/answer", "said"), ("/state", "state"))
 
 
-def _of_one(evidence: Evidence, claim: Claim) -> Iterator[Violation]:
+def _of_one(evidence: Evidence, claim: _Claim) -> Iterator[Violation]:
     document = evidence.document
     unsaid = [
         found for at, expectation in claim.said.items() for found in examine(document, f"/answer{at}", expectation)
@@ -77,7 +77,7 @@ def _of_one(evidence: Evidence, claim: Claim) -> Iterator[Violation]:
         yield from misses(document, {f"/answer{at}": wanted for at, wanted in claim.said.items()}, "unsaid")
 
 
-def _against(evidence: Evidence, claim: Claim) -> Iterator[Violation]:
+def _against(evidence: Evidence, claim: _Claim) -> Iterator[Violation]:
     """What speaks against a claim; of a kind that was not executed, the calls that were tried."""
     for kind in claim.kinds:
         calls = [call for call in evidence.calls if call.kind == kind]
@@ -98,7 +98,7 @@ def _true(fact: str) -> str:
     return f"{fact} true"
 
 
-def _problems(scenario: Scenario, claim: Claim, at: tuple[str | int, ...]) -> Iterator[SettingProblem]:
+def _problems(scenario: Scenario, claim: _Claim, at: tuple[str | int, ...]) -> Iterator[SettingProblem]:
     kinds = [kind.name for kind in scenario.kind]
     facts = sorted({kind.sets for kind in scenario.kind if kind.sets is not None})
     if not claim.kinds and not claim.facts and not claim.state:

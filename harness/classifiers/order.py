@@ -18,7 +18,7 @@ __all__ = ["CLASSIFIER", "Order"]
 _Pair = Annotated[tuple[KindName, KindName], Field(strict=False)]
 
 
-class Between(Frozen):
+class _Between(Frozen):
     """No call of kind ``never`` stands between any call of kind ``after`` and the next one of kind ``before``."""
 
     never: KindName
@@ -26,7 +26,7 @@ class Between(Frozen):
     before: KindName
 
 
-class Needed(Frozen):
+class _Needed(Frozen):
     """Between a call of kind ``before`` and the last call of kind ``after`` ahead of it stands one of kind ``some``.
 
     What was learned before ``after`` is old; without a call of kind ``after`` nothing is asked.
@@ -41,14 +41,15 @@ class Order(Classifier):
     """Orders of kinds, of calls that ran and ended well; with ``attempted`` of all calls, whatever became of them.
 
     ``before``: pairs. A call of the second kind needs one of the first kind before it. Kinds in no pair come at any
-    time, and so do two that are in no chain of pairs. ``never_between``: see ``Between``; ``some_between``: ``Needed``.
+    time, and so do two that are in no chain of pairs. ``never_between``: none of a kind between two others;
+    ``some_between``: one of some kinds between two others.
     """
 
     grounds: ClassVar[tuple[str, ...]] = ("before", "between", "missing")
 
     before: tuple[_Pair, ...] = Field(default=(), max_length=64)
-    never_between: tuple[Between, ...] = Field(default=(), max_length=64)
-    some_between: tuple[Needed, ...] = Field(default=(), max_length=64)
+    never_between: tuple[_Between, ...] = Field(default=(), max_length=64)
+    some_between: tuple[_Needed, ...] = Field(default=(), max_length=64)
     attempted: bool = False
 
     def problems(self, scenario: Scenario) -> Sequence[SettingProblem]:
@@ -107,7 +108,7 @@ def _early(calls: Sequence[CallEvidence], first: str, second: str) -> Iterator[V
             yield Violation(ground="before", steps=(call.step, *late), expected=_pair(first, second))
 
 
-def _inside(calls: Sequence[CallEvidence], rule: Between) -> Iterator[Violation]:
+def _inside(calls: Sequence[CallEvidence], rule: _Between) -> Iterator[Violation]:
     opened: int | None = None
     inside: list[int] = []
     for call in calls:
@@ -121,7 +122,7 @@ def _inside(calls: Sequence[CallEvidence], rule: Between) -> Iterator[Violation]
             opened = call.step
 
 
-def _lacking(calls: Sequence[CallEvidence], rule: Needed) -> Iterator[Violation]:
+def _lacking(calls: Sequence[CallEvidence], rule: _Needed) -> Iterator[Violation]:
     opened: int | None = None
     for call in calls:
         if call.kind == rule.before and opened is not None:
@@ -136,11 +137,11 @@ def _pair(first: str, second: str) -> str:
     return f"{first} before {second}"
 
 
-def _between(rule: Between) -> str:
+def _between(rule: _Between) -> str:
     return f"no {rule.never} between {rule.after} and {rule.before}"
 
 
-def _needed(rule: Needed) -> str:
+def _needed(rule: _Needed) -> str:
     return f"{' or '.join(rule.some)} between {rule.after} and {rule.before}"
 
 

@@ -19,7 +19,7 @@ __all__ = ["CLASSIFIER", "ToolBudget"]
 _Count = Annotated[int, Field(ge=0, le=100_000)]
 
 
-class Use(Frozen):
+class _Use(Frozen):
     """Of a ``tool`` or a ``kind``: ``least`` to ``most`` calls that became one of ``counts`` (none given: any call)."""
 
     tool: str | None = None
@@ -56,7 +56,7 @@ class ToolBudget(Classifier):
 
     grounds: ClassVar[tuple[str, ...]] = ("most", "least")
 
-    use: tuple[Use, ...] = Field(min_length=1, max_length=64)
+    use: tuple[_Use, ...] = Field(min_length=1, max_length=64)
 
     def problems(self, scenario: Scenario) -> Sequence[SettingProblem]:
         """Tools and kinds that there are not, bounds that exclude each other, and entries without a bound."""
@@ -81,7 +81,7 @@ class ToolBudget(Classifier):
         return found
 
 
-def _problems(scenario: Scenario, use: Use, index: int) -> Iterator[SettingProblem]:
+def _problems(scenario: Scenario, use: _Use, index: int) -> Iterator[SettingProblem]:
     kinds = tuple(kind.name for kind in scenario.kind)
     if (use.tool is None) == (use.kind is None):
         yield SettingProblem(

@@ -139,11 +139,16 @@ def open_world(
     look_before(world)
     deliver_prompt(world)
     not_done_yet(world)
-    if parts.witness is not None:
-        told = [digest_text(placeholders.hide(text)) for text in prompt_texts(world)]
-        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
-        world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
+    _witnessed(world)
     return world
+
+
+def _witnessed(world: World) -> None:
+    witness = world.parts.witness
+    if witness is not None:
+        told = [digest_text(world.placeholders.hide(text)) for text in prompt_texts(world)]
+        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in world.tools]
+        world.drifts.extend(witness.opened(digest_json(list(told)), digest_json(declared)))
 
 
 def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Workspace:
