@@ -136,6 +136,7 @@ def _summary(loaded: LoadedScenario) -> ScenarioSummary:
         tags=scenario.tags,
         graph=rules.graph(scenario),
         parts=dict(loaded.parts),
+        plane=scenario.plane,
     )
 
 

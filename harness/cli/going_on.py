@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from harness.schema.receipt import Receipt
-from harness.schema.run import RunView
+from harness.schema.run import Manifest, RunView
 
 __all__ = ["is_undecided", "name_of", "numbered", "steady"]
 
 
-def name_of(receipt: Receipt) -> str:
-    """``SCENARIO#TRIAL@ACTOR``: it stays the same, whatever else a run plays."""
-    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}"
+def name_of(receipt: Receipt, manifest: Manifest) -> str:
+    """``SCENARIO#TRIAL@ACTOR``, with ``~VERSION`` where the run plays on several: whatever else it plays, it stays."""
+    version = f"~{receipt.plane.version}" if receipt.plane.name in manifest.in_versions else ""
+    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}{version}"
 
 
 def numbered(view: RunView, number: int) -> bool:
@@ -23,12 +24,13 @@ def numbered(view: RunView, number: int) -> bool:
     if number > len(plan):
         return False
     place = plan[number - 1]
-    return (place.scenario, place.actor, place.trial) == (receipt.scenario, receipt.actor.ref, receipt.trial)
+    of_plan = (place.scenario, place.actor, place.plane, place.trial)
+    return of_plan == (receipt.scenario, receipt.actor.ref, receipt.plane.ref, receipt.trial)
 
 
 def steady(view: RunView, number: int) -> str:
     """What to call an episode on a command line that is written down: its number where that stays, else its name."""
-    name = name_of(view.receipts[number - 1])
+    name = name_of(view.receipts[number - 1], view.manifest)
     return str(number) if numbered(view, number) or "=" in name else name
 
 

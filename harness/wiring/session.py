@@ -140,7 +140,9 @@ class Session:
             raise
         if keeper is not None and self._keeping is not None:
             result = settled(keeper, self._keeping, result)
-        if job.actor.recording is not None and is_stale(result.receipt):
+        # what was recorded on another version is recorded anew by nobody who plays the scenario's own
+        is_own = job.plane.ref == job.loaded.scenario.plane
+        if job.actor.recording is not None and is_own and is_stale(result.receipt):
             again = rerecord_spec(self._place, Path(job.actor.recording))
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
         if shadow.counts is None:
