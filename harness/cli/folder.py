@@ -111,6 +111,8 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
     manifest = view.manifest
     stopped: JsonValue = list(manifest.stopped)
+    versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
+    several: dict[str, JsonValue] = {"versions": versions} if versions else {}
     return {
         "run": manifest.run_id,
         "folder": str(folder),
@@ -119,6 +121,7 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
         "receipts": receipts,
         "verdicts": dict(manifest.verdicts),
         "cost": cost,
+        **several,
     }
 
 

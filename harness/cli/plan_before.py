@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from harness import wiring
 from harness.cli.selection import choose
@@ -15,8 +14,6 @@ from harness.schema.run import EpisodeJob, PlannedEpisode
 from harness.schema.scenario import LoadedScenario
 
 __all__ = ["choose_again", "keep_to_plan", "plan_before"]
-
-_Place = TypeVar("_Place", bound=Hashable)
 
 
 def plan_before(run: Path) -> tuple[PlannedEpisode, ...]:
@@ -46,29 +43,17 @@ def choose_again(
 
 
 def keep_to_plan(jobs: Sequence[EpisodeJob], before: Sequence[PlannedEpisode]) -> tuple[EpisodeJob, ...]:
-    """The jobs that have a place in the plan, in their order. Raises UsageError for a place that nothing fills now.
-
-    A scenario that names another version of its control plane now is played on that, in the places that it has.
-    """
-    free = Counter((place.scenario, place.actor, place.trial, place.plane) for place in before)
-    exact = [_taken(free, (*_question(job), job.plane.ref)) for job in jobs]
-    moved = Counter((scenario, actor, trial) for scenario, actor, trial, _ in free.elements())
-    kept = [job for job, is_there in zip(jobs, exact, strict=True) if is_there or _taken(moved, _question(job))]
-    for scenario, actor, trial in moved.elements():
+    """The jobs that have a place in the plan, in their order. Raises UsageError for a place that nothing fills now."""
+    free = Counter((place.scenario, place.actor, place.trial) for place in before)
+    kept = []
+    for job in jobs:
+        place = (job.loaded.scenario.id, job.actor.identity.ref, job.trial)
+        if free[place]:
+            free[place] -= 1
+            kept.append(job)
+    for scenario, actor, trial in free.elements():
         raise _gone(f"actor {actor} of {scenario}, trial {trial},")
     return tuple(kept)
-
-
-def _question(job: EpisodeJob) -> tuple[str, str, int]:
-    return (job.loaded.scenario.id, job.actor.identity.ref, job.trial)
-
-
-def _taken(free: Counter[_Place], place: _Place) -> bool:
-    """Take one place of that sort, where there is one."""
-    if not free[place]:
-        return False
-    free[place] -= 1
-    return True
 
 
 def _gone(what: str) -> UsageError:

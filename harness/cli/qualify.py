@@ -67,6 +67,7 @@ def _read(runs: tuple[Path, ...]) -> dict[str, RunView]:
     """Whole runs that may stand side by side, by the name they were called by."""
     views: dict[str, RunView] = {}
     known: dict[str, str] = {}
+    is_parted = False
     for folder in runs:
         view, name = read_run(folder), str(folder)
         tell_left_out(view)
@@ -74,10 +75,23 @@ def _read(runs: tuple[Path, ...]) -> dict[str, RunView]:
             raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")
         if view.manifest.run_id in known:
             raise UsageError(f"{name} is the same run as {known[view.manifest.run_id]}; name it once")
-        qualification.refuse_mixed(name, view)
-        known[view.manifest.run_id], views[name] = name, view
-    qualification.refuse_different(views)
+        parts = qualification.by_version(name, view)
+        for part, one in parts.items():
+            qualification.refuse_mixed(part, one)
+        known[view.manifest.run_id] = name
+        views |= parts
+        is_parted = is_parted or len(parts) > 1
+    for alike in _by_planes(views) if is_parted else (views,):
+        qualification.refuse_different(alike)
     return views
+
+
+def _by_planes(views: dict[str, RunView]) -> tuple[dict[str, RunView], ...]:
+    """Versions may be told beside each other, for none is added to another; what is of one must be alike."""
+    groups: dict[tuple[str, ...], dict[str, RunView]] = {}
+    for name, view in views.items():
+        groups.setdefault(tuple(sorted(plane.ref for plane in view.manifest.planes)), {})[name] = view
+    return tuple(groups.values())
 
 
 def _figures(

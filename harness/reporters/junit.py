@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, episodes, not_run, plain, planned_who, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
@@ -61,7 +61,7 @@ def _suite(
         _case(suite, row, quiet=quiet)
     for place in empty:
         trial = "" if place.trial == 1 else f", trial {place.trial}"
-        case = ET.SubElement(suite, "testcase", name=plain(f"{place.actor}{trial}"), time="0.000")
+        case = ET.SubElement(suite, "testcase", name=plain(f"{planned_who(view, place)}{trial}"), time="0.000")
         case.set("classname", _class(place.scenario))
         why = "; ".join(view.manifest.stopped)
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))

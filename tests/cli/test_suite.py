@@ -185,8 +185,8 @@ def test_a_shard_that_was_interrupted_is_named_gone_on_with_and_then_merged(harn
     code, _, err = harness("history", "merge", "1", "2", "--out", "merged")
     assert code == 4
     assert err == (
-        "harness: trial 3 of pack/a by script on loopx==0.4.8 is missing (and 2 more): 1 (shard 1/2) did not finish it; "
-        "go on with harness run --resume first\n"
+        "harness: trial 3 of pack/a by script on loopx==0.4.8 is missing (and 2 more): 1 (shard 1/2) did not finish "
+        "it; go on with harness run --resume first\n"
     )
 
     world.episode = None
