@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.reporters._console import indented
+from harness.reporters._console import fits, indented
 from harness.reporters._rows import plain
-from harness.reporters._versions import Matrix, matrices
+from harness.reporters._versions import MatrixRow, matrices
 from harness.schema.run import RunView
 
 __all__ = ["tell_versions"]
@@ -22,13 +24,13 @@ def tell_versions(console: Console, view: RunView) -> None:
     for matrix in matrices(view):
         console.print()
         console.print(Text(f"Versions of {matrix.plane}", style="bold"))
-        table = _table(matrix)
-        if console.measure(table).minimum <= console.width:
-            console.print(table)
+        cells = [_cells(row) for row in matrix.rows]
+        if fits(console, [("", *matrix.versions), *cells]):
+            console.print(_table(matrix.versions, cells))
         else:
             for row in matrix.rows:
-                cells = ", ".join(f"{cell.version} {cell.word}" for cell in row.cells)
-                indented(console, f"{row.name}: {cells}", 3)
+                words = ", ".join(f"{cell.version} {cell.word}" for cell in row.cells)
+                indented(console, f"{row.name}: {words}", 3)
         for row, change in matrix.changes[:_TOLD]:
             indented(console, f"{row.name}", 3)
             step = f"{change.before.version} {change.before.told} → {change.now.version} {change.now.told}"
@@ -39,12 +41,14 @@ def tell_versions(console: Console, view: RunView) -> None:
             indented(console, matrix.plain, 3)
 
 
-def _table(matrix: Matrix) -> Table:
+def _cells(row: MatrixRow) -> tuple[str, ...]:
+    return (row.name, *(f"{'≠ ' if cell.changed else ''}{cell.word}" for cell in row.cells))
+
+
+def _table(versions: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(box=None, show_header=True, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", overflow="fold")
-    for version in matrix.versions:
-        table.add_column(version, no_wrap=True)
-    for row in matrix.rows:
-        cells = (f"{'≠ ' if cell.changed else ''}{cell.word}" for cell in row.cells)
-        table.add_row(Text(plain(row.name), overflow="fold"), *cells)
+    for heading in ("", *versions):
+        table.add_column(plain(heading), no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
     return table

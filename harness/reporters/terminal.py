@@ -12,7 +12,7 @@ from rich.text import Text
 
 from harness.ports import Reporter
 from harness.reporters._actors import HEADINGS, actor_rows
-from harness.reporters._console import indented, paper, unbroken, whole, written_on
+from harness.reporters._console import fits, indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import (
     Episode,
@@ -188,7 +188,7 @@ def _actors(console: Console, rows: tuple[Episode, ...]) -> None:
         table.add_column(heading, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
     for row in told:
         table.add_row(*(_cell(cell) for cell in row.cells))
-    if console.measure(table).maximum <= console.width:
+    if fits(console, [HEADINGS, *(row.cells for row in told)]):
         console.print(table)
         return
     for row in told:
