@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from harness.schema.receipt import Receipt
-from harness.schema.run import Manifest, RunView
+from harness.schema.run import RunView
 
 __all__ = ["is_undecided", "name_of", "numbered", "steady"]
 
 
-def name_of(receipt: Receipt, manifest: Manifest) -> str:
-    """``SCENARIO#TRIAL@ACTOR``, with ``~VERSION`` where the run plays on several: whatever else it plays, it stays."""
-    version = f"~{receipt.plane.version}" if receipt.plane.name in manifest.in_versions else ""
+def name_of(receipt: Receipt, several: frozenset[str]) -> str:
+    """``SCENARIO#TRIAL@ACTOR``, with ``~VERSION`` where the run plays ``several`` of its plane.
+
+    It stays the same, whatever else a run plays. ``several`` is that of the manifest, ``in_versions``.
+    """
+    version = f"~{receipt.plane.version}" if receipt.plane.name in several else ""
     return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}{version}"
 
 
@@ -30,8 +33,10 @@ def numbered(view: RunView, number: int) -> bool:
 
 def steady(view: RunView, number: int) -> str:
     """What to call an episode on a command line that is written down: its number where that stays, else its name."""
-    name = name_of(view.receipts[number - 1], view.manifest)
-    return str(number) if numbered(view, number) or "=" in name else name
+    if numbered(view, number):
+        return str(number)
+    name = name_of(view.receipts[number - 1], view.manifest.in_versions)
+    return str(number) if "=" in name else name
 
 
 def is_undecided(view: RunView, number: int) -> bool:

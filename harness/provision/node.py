@@ -92,22 +92,20 @@ def verify_node(home: Path, version: str) -> str | None:
     return None if same else f"Node.js {version} was changed"
 
 
-def provide(home: Path, version: str = NODE, *, wheel: Path | None = None) -> None:
+def provide(home: Path, *, wheel: Path | None = None) -> None:
     """Lay Node.js out below ``home``, where it is not there and whole; from ``wheel``, where that is given.
 
     Raises ProvisionError, and OSError where the folder cannot be written.
     """
-    root = _root(home, version)
-    with alone(root.parent / f".{version}.lock"):
-        if verify_node(home, version) is None:
+    root = _root(home, NODE)
+    with alone(root.parent / f".{NODE}.lock"):
+        if verify_node(home, NODE) is None:
             return
-        if version != NODE:
-            raise ProvisionError(f"Node.js {version} is not the one that is pinned, {NODE}; install the plane again")
-        kept = obtain(NODE_WHEEL, version, home=home, wheel=wheel, pins=tuple(_PINS.values()), option="--node")
-        part = root.with_name(f".{version}.part")
+        kept = obtain(NODE_WHEEL, NODE, home=home, wheel=wheel, pins=tuple(_PINS.values()), option="--node")
+        part = root.with_name(f".{NODE}.part")
         shutil.rmtree(part, ignore_errors=True)
         try:
-            _lay_out(kept, part, version)
+            _lay_out(kept, part)
             if root.is_dir() and not root.is_symlink():
                 shutil.rmtree(root)
             elif os.path.lexists(root):
@@ -117,7 +115,7 @@ def provide(home: Path, version: str = NODE, *, wheel: Path | None = None) -> No
             shutil.rmtree(part, ignore_errors=True)
 
 
-def _lay_out(wheel: Path, part: Path, version: str) -> None:
+def _lay_out(wheel: Path, part: Path) -> None:
     for place, data in members(wheel):
         name = _KEPT.get(str(place))
         if name is not None:
@@ -128,7 +126,7 @@ def _lay_out(wheel: Path, part: Path, version: str) -> None:
     program = part / "bin" / "node"
     if not program.is_file():
         raise ProvisionError(f"{wheel.name} holds no Node.js for this system")
-    marker = _Marker(version=version, wheel_sha256=file_sha256(wheel), program_sha256=file_sha256(program))
+    marker = _Marker(version=NODE, wheel_sha256=file_sha256(wheel), program_sha256=file_sha256(program))
     (part / _MARKER).write_text(marker.model_dump_json() + "\n", "utf-8")
 
 

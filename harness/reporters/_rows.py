@@ -138,10 +138,9 @@ def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
     )
 
 
-def planned_who(view: RunView, place: PlannedEpisode) -> str:
-    """Who was to play there, and on what where that has to be said."""
-    is_told = place.plane.partition("==")[0] in view.manifest.in_versions
-    return f"{place.actor}, {place.plane}" if is_told else place.actor
+def planned_who(place: PlannedEpisode, several: frozenset[str]) -> str:
+    """Who was to play there, and on what where that is one of ``several`` versions (``Manifest.in_versions``)."""
+    return f"{place.actor}, {place.plane}" if place.plane.partition("==")[0] in several else place.actor
 
 
 def headline(view: RunView) -> str:

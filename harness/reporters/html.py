@@ -155,6 +155,7 @@ class HtmlReporter:
             "actor_headings": HEADINGS,
             "matrices": matrices(view),
             "planned_who": planned_who,
+            "several": view.manifest.in_versions,
             "tiles": _tiles(view, len(empty)),
             "sections": sections,
             "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,

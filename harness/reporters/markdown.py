@@ -38,7 +38,7 @@ class MarkdownReporter:
     def render(self, view: RunView) -> str:
         """The whole file."""
         rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
-        manifest = view.manifest
+        manifest, several = view.manifest, view.manifest.in_versions
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
@@ -49,9 +49,9 @@ class MarkdownReporter:
         parts += [_versions(matrix) for matrix in matrices(view)]
         parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
-        table = [_row(row) for row in rows] + [
-            _cells("not run", _code(place.scenario), _code(planned_who(view, place)), "", "") for place in not_run(view)
-        ]
+        table = [_row(row) for row in rows]
+        empty = ((_code(place.scenario), _code(planned_who(place, several))) for place in not_run(view))
+        table += [_cells("not run", *cells, "", "") for cells in empty]
         problems = [_problem(row) for row in rows if row.receipt.verdict != "pass" and not row.followed]
         # the table says less of more episodes: it may use half of what there is
         parts += _fitting(_TABLE_HEAD, table, "episodes", room // 2) if table else []

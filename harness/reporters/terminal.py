@@ -253,8 +253,9 @@ def _rest(console: Console, view: RunView) -> None:
     console.print(Text("Not run", style="bold"))
     for why in view.manifest.stopped:
         indented(console, why, 3, "yellow")
+    several = view.manifest.in_versions
     for place in empty[:_LISTED]:
-        indented(console, f"{place.scenario}, {planned_who(view, place)}, trial {place.trial}", 3)
+        indented(console, f"{place.scenario}, {planned_who(place, several)}, trial {place.trial}", 3)
     if len(empty) > _LISTED:
         indented(console, f"and {len(empty) - _LISTED} more", 3)
 

@@ -89,9 +89,10 @@ def with_transcripts(place: Settings, folder: Path, view: RunView) -> RunView:
     """
     found: dict[int, Transcript] = {}
     room = TOTAL_MAX
+    several = view.manifest.in_versions
     numbered = enumerate(view.receipts, start=1)
     for number, receipt in sorted(numbered, key=lambda one: _FIRST.index(one[1].verdict)):
-        path = kept_recording(place, folder, receipt, view.manifest.in_versions)
+        path = kept_recording(place, folder, receipt, several)
         if path is None:
             if receipt.actor.kind == "recorded":
                 found[number] = _gone(receipt)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,8 @@ import pytest
 from planned import job_of, loaded_of, receipt_of
 
 from harness import wiring
+from harness.cli.going_on import name_of, numbered, steady
+from harness.cli.spoken_to import spoken_to
 from harness.cli.versions import planes_of
 from harness.errors import UsageError
 from harness.receipt import read_manifest, read_run
@@ -175,6 +178,23 @@ def test_shards_of_several_versions_are_put_together_to_the_run_that_was_never_c
     one, other = Path("whole/receipts.jsonl").read_bytes(), Path("merged/receipts.jsonl").read_bytes()
     assert one == other
     assert read_manifest(Path("merged")).planes == read_manifest(Path("whole")).planes
+
+
+def test_an_episode_is_called_by_its_version_where_there_are_several(harness: Harness, world: World) -> None:
+    assert harness("run", "pack/a", "--plane", ALL, "--out", "out")[0] == 0
+    view = read_run(Path("out"))
+    names = [name_of(receipt, view.manifest.in_versions) for receipt in view.receipts]
+    assert names == ["pack/a#1@script~0.4.8", "pack/a#1@script~1.4.2", "pack/a#1@script~2.1.1"]
+    held: list[str] = []
+    (said,) = spoken_to(view, Path("out"), [("--answer", names[1], lambda _: nullcontext(lambda: held.append("")))])
+    assert said.number == 2
+    with pytest.raises(UsageError, match="has no such episodes"):
+        spoken_to(view, Path("out"), [("--answer", "pack/a#1@script", said.hold)])
+    swapped = view.model_copy(update={"receipts": view.receipts[::-1]})
+    assert [numbered(view, 1), numbered(swapped, 1), steady(swapped, 1)] == [True, False, names[2]]
+    assert harness("run", "pack/a", "--plane", NEW, "--out", "one")[0] == 0
+    (receipt,) = read_run(Path("one")).receipts
+    assert name_of(receipt, read_manifest(Path("one")).in_versions) == "pack/a#1@script"
 
 
 def test_a_dry_run_tells_the_version_of_every_episode(harness: Harness, world: World) -> None:
