@@ -82,6 +82,10 @@ def test_each_version_of_a_run_is_told_by_itself_and_none_is_added_to_another(ha
     assert text.startswith("A both on loopx==0.4.8: 3 trials planned, loopx==0.4.8\nB both on loopx==2.1.1: 5 trials")
     assert {"3/3", "3/5"} <= set(text.split())
     assert "6/8" not in text
+    # models are compared on one version
+    code, _, err = harness("compare", "both")
+    assert (code, err.count("\n")) == (4, 1)
+    assert "both: holds pack/a in two versions (of the scenario, of the control plane, or of how it is judged)" in err
     write_run(Path("again"), several("pack/a", 2, 3))
     assert harness("qualify", "both", "again")[0] == 0
     write_run(Path("other"), several("pack/b", 2, 3))
