@@ -10,6 +10,7 @@ from typing import Literal
 
 from harness.reporters._rows import Episode, episodes
 from harness.schema.base import JsonValue
+from harness.schema.counting import counted
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -62,9 +63,11 @@ class Cell:
 
     @property
     def told(self) -> str:
-        """The word and the codes."""
+        """The word, the codes, and in how many places the workspace changed where it must not."""
         alone = len(self.rows) == 1
-        return " ".join((self.word, *(code if alone else f"{code} {times}" for code, times in self.codes.items())))
+        codes = (code if alone else f"{code} {times}" for code, times in self.codes.items())
+        places = self.rows[0].receipt.boundary.unexpected if alone else 0
+        return " ".join((self.word, *codes, *([f"({counted(places, 'place')})"] if places else [])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +180,16 @@ def _changes(cells: Sequence[Cell]) -> Iterator[Change]:
 
 
 def _shares(cell: Cell) -> dict[tuple[str, ...], float]:
-    """How the episodes of a cell ended, as shares: a script's with its path too, which no chance is in."""
-    ends = Counter((*_end(row), *(_path(row) if row.receipt.actor.kind == "script" else ())) for row in cell.rows)
+    """How the episodes of a cell ended, as shares: a script's with all that no chance is in.
+
+    That is its path, and what the control plane changed in the workspace without being allowed to.
+    """
+    ends = Counter((*_end(row), *(_done(row) if row.receipt.actor.kind == "script" else ())) for row in cell.rows)
     return {end: count / len(cell.rows) for end, count in ends.items()}
+
+
+def _done(row: Episode) -> tuple[str, ...]:
+    return (*_path(row), str(row.receipt.boundary.unexpected))
 
 
 def _end(row: Episode) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from harness import catalog, wiring
 from harness.cli.folder import as_json, summary
 from harness.reporters._versions import matrices
 from harness.schema.actor import ActorIdentity
-from harness.schema.receipt import Finding
+from harness.schema.receipt import Boundary, Finding
 from harness.schema.run import RunView
 from harness.schema.verdict import Cause
 
@@ -54,6 +54,24 @@ def test_of_a_script_another_ending_is_the_planes_doing_and_one_sentence_says_so
     assert matrix.plain == (
         "only scripts played, which make the same calls on every version: whatever changed is loopx's doing"
     )
+
+
+def test_files_in_more_places_are_a_change_though_the_code_is_the_same() -> None:
+    played = [
+        Played("pack/a", 1, "fail", SCRIPT, plane=plane, code="unexpected_workspace_change")
+        for plane in (PLANE, NEWER, NEWEST)
+    ]
+    view = view_of(played)
+    receipts = [
+        receipt.model_copy(update={"boundary": Boundary(measured=True, unexpected=places)})
+        for receipt, places in zip(view.receipts, (1, 5, 5), strict=True)
+    ]
+    (matrix,) = matrices(view.model_copy(update={"receipts": tuple(receipts)}))
+    ((_, change),) = matrix.changes
+    assert [change.before.told, change.now.told] == [
+        "failed unexpected_workspace_change (1 place)",
+        "failed unexpected_workspace_change (5 places)",
+    ]
 
 
 def test_the_same_verdict_by_another_way_is_a_change_of_a_script_and_chance_in_a_model() -> None:
