@@ -67,6 +67,8 @@ class LoopxPlane:
                 env=self._env,
                 timeout_s=timeout_s,
                 output_bytes=output_bytes,
+                # it starts a server for itself, and asks that
+                loopback=self._installed.node is not None,
             )
         )
 

@@ -37,7 +37,7 @@ from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
-from harness.wiring.sandboxing import InWorkspace, require_room_for_shells
+from harness.wiring.sandboxing import InWorkspace, require_loopback, require_room_for_shells
 from harness.wiring.waiting import durable_place
 from harness.workspace import Removals, Workspace, remove_tree
 
@@ -195,6 +195,8 @@ class Session:
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
         require_room_for_shells(job)
+        if job.plane.wheel_sha256 is not None:
+            require_loopback(self._plane(job.plane.ref), job.options.sandbox)
         masks = Masks()
         actor, witness = self._actor(job, masks)
         actor, asked = with_faults(actor, job.loaded.scenario.fault)
