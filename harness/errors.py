@@ -157,8 +157,9 @@ class PlaneMissingError(InputError):
 
     def __init__(self, plane: str, home: Path | str, damage: str | None = None) -> None:
         self.plane = plane
-        state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
-        super().__init__(f"control plane {plane} {state}; type: harness plane install {plane}")
+        self.state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
+        self.to_type = f"harness plane install {plane}"
+        super().__init__(f"control plane {plane} {self.state}; type: {self.to_type}")
 
 
 class ProvisionError(InputError):

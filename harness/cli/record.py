@@ -17,6 +17,7 @@ from harness.cli.output import note, say, say_json
 from harness.cli.paid import PaidLog
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
+from harness.cli.versions import planes_of
 from harness.errors import NothingSelectedError, UsageError
 from harness.schema.actor import Provenance
 from harness.schema.counting import of_all, worded_of
@@ -129,8 +130,7 @@ def _jobs(
                     f"actor {spec.identity.ref!r} is {what} and no live model: it cannot be recorded; "
                     "harness run plays it as it is"
                 )
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    return plan(chosen, specs, planes, options=options)
+    return plan(chosen, specs, planes_of(settings, chosen), options=options)
 
 
 def _refuse_recorded(folder: Path, jobs: Sequence[EpisodeJob]) -> None:

@@ -362,7 +362,7 @@ def test_a_call_that_cannot_be_confined_is_not_run(
 ) -> None:
     need(user, "landlock")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(1, "refused")
 
     monkeypatch.setattr(sys.modules["_landlock"], "restrict", refuse)
