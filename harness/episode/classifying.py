@@ -10,6 +10,7 @@ from harness.episode.end_state import ending_document
 from harness.episode.parts import EpisodeParts
 from harness.episode.verdict import Conclusion
 from harness.episode.world import World
+from harness.errors import SetupRejectedError
 from harness.journal import EpisodeState, StepState
 from harness.ports import Classifiers
 from harness.receipt import ObservedChange
@@ -18,11 +19,12 @@ from harness.schema.classifier import Became, CallEvidence, ChangeEvidence, Clas
 from harness.schema.finding import RawFinding
 from harness.schema.judging import Classifier
 from harness.schema.outcome import Outcome
+from harness.schema.packet import Preparation
 from harness.schema.scenario import Scenario
 from harness.schema.trace import TraceStep
 from harness.schema.verdict import Cause
 
-__all__ = ["CLASSIFIER_FAILED", "classified", "phrases"]
+__all__ = ["CLASSIFIER_FAILED", "classified", "phrases", "prepared"]
 
 #: The code of an episode that would pass, were it not for a classifier that raised or said what none may say.
 CLASSIFIER_FAILED = "classifier_failed"
@@ -75,6 +77,26 @@ def phrases(scenario: Scenario, classifiers: Classifiers) -> frozenset[str]:
         except Exception:  # noqa: BLE001, S112  (asked about an episode, it says more)
             continue
     return frozenset(found)
+
+
+def prepared(scenario: Scenario, classifiers: Classifiers, packet: JsonValue) -> Iterator[Preparation]:
+    """What the classifiers of a bound scenario make of its packet. Raises SetupRejectedError where one raises."""
+    for spec in scenario.classify:
+        try:
+            one = _prepared(spec, classifiers, packet)
+        except Exception as error:  # noqa: BLE001  (a classifier may be anybody's code)
+            found = (RawFinding(code=CLASSIFIER_FAILED, check="packet"),)
+            problem = f"packet: the classifier {spec.by!r} raised {type(error).__name__}"
+            raise SetupRejectedError(problem, found=found) from None
+        yield one
+
+
+def _prepared(spec: ClassifierSpec, classifiers: Classifiers, packet: JsonValue) -> Preparation:
+    """Raises ValueError for a pointer that the scenario does not hold."""
+    one = _made(spec, classifiers).prepare(packet)
+    if not {*_texts(spec.settings)}.issuperset((*one.unfit, *one.withheld)):
+        raise ValueError("a pointer that is none of the settings")
+    return one
 
 
 def _made(spec: ClassifierSpec, classifiers: Classifiers) -> Classifier:
@@ -130,6 +152,7 @@ def _evidence(world: World, outcome: Outcome, changes: Sequence[ObservedChange])
             ChangeEvidence(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in changes
         ),
         file=world.file_text,
+        packet=world.packet,
     )
 
 

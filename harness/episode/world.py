@@ -90,6 +90,7 @@ class World:
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
     final_text: str | None = None
+    packet: JsonValue = None
     plane_state: dict[str, JsonValue] | None = None
     output: OutputRow | None = None
     value_calls: int = 0

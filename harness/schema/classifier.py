@@ -44,7 +44,7 @@ class ClassifierSpec(Frozen):
 
     by: ClassifierName
     code: Code
-    codes: dict[str, Code] = Field(default={}, max_length=16)
+    codes: dict[str, Code] = Field(default={}, max_length=128)
     when: Literal["passing", "judged"] = "passing"
     settings: dict[str, JsonValue] = Field(default={}, max_length=64)
 
@@ -108,7 +108,7 @@ class Evidence(Plain):
     there where nothing was), and ``state``, what the control plane holds (not there where it cannot tell). ``text`` is
     what was said last as it stands. ``file`` gives the text of a workspace file (``root/path``) as it is now, None
     where there is none. ``received`` is the control plane's own log, in its order, since the episode began; None where
-    it keeps none.
+    it keeps none. ``packet`` is the scenario's packet as the prompt showed it.
     """
 
     outcome: Outcome
@@ -119,6 +119,7 @@ class Evidence(Plain):
     changes: tuple[ChangeEvidence, ...] = ()
     received: tuple[ReceivedCall, ...] | None = None
     file: Callable[[str], str | None] = _no_file
+    packet: JsonValue = None
 
 
 @plain
