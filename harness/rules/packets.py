@@ -10,10 +10,10 @@ from harness.schema.finding import RawFinding
 from harness.schema.packet import Invariant, PacketSpec
 from harness.schema.pointer import MISSING, Missing
 
-__all__ = ["COUNT", "THERE", "broken"]
+__all__ = ["broken"]
 
 #: How findings say what was wanted.
-THERE, COUNT = "there and not empty", "a whole number from 0 on"
+_THERE, _COUNT = "there and not empty", "a whole number from 0 on"
 
 
 def broken(spec: PacketSpec, packet: JsonValue) -> tuple[RawFinding, ...]:
@@ -28,11 +28,11 @@ def _broken(one: Invariant, packet: JsonValue) -> Iterator[RawFinding]:
     for at in one.there:
         value = look(packet, at)
         if not is_filled(value):
-            yield _finding(one, at, THERE, value)
+            yield _finding(one, at, _THERE, value)
     for at in one.counts:
         value = look(packet, at)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            yield _finding(one, at, COUNT, value)
+            yield _finding(one, at, _COUNT, value)
 
 
 def _finding(one: Invariant, at: str, expected: JsonValue, got: JsonValue | Missing) -> RawFinding:
