@@ -8,7 +8,9 @@ import pytest
 
 from harness import wiring
 from harness.errors import ScenarioError
+from harness.scenario import load
 from harness.schema.scenario import LoadedScenario
+from harness.wiring.judges import CLASSIFIERS
 
 
 class Harness(Protocol):
@@ -98,3 +100,23 @@ def test_schema_is_the_json_schema_of_scenario_files(harness: Harness) -> None:
     schema = json.loads(harness("scenario", "schema")[1])
 
     assert {"schema", "id", "kind", "end"} <= set(schema["properties"])
+
+
+def test_show_of_a_decision_tells_what_breaks_its_packet_and_what_a_wrong_answer_comes_to(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(__file__).parents[1] / "data/decisions/postcondition.toml"
+    loaded = load(path, grammars=frozenset(), classifiers=CLASSIFIERS)
+    monkeypatch.setattr(wiring, "load_scenario", lambda *_: loaded)
+    code, out, _ = harness("scenario", "show", "decisions/postcondition")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert code == 0
+    assert "passes by its answer alone" in lines
+    assert "packet that breaks code" in lines
+    assert "/executable_todo_count todo_count_is_none" in lines
+    assert lines[lines.index("classifier finds code") + 1 :][:3] == [
+        "json_decision /next_action next_action_mismatch",
+        "json_decision /semantic_contract/route route_mismatch",
+        "json_decision anything semantic_contract_mismatch",
+    ]
+    assert not [line for line in lines if line.startswith(("kind ", "stopping "))]
