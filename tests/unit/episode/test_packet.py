@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from driving import Driving, Killed, kill_when
 from toy import Played, ReplyActor, Stage, called, completed, said
 
-from harness.journal import Journal, MemorySpool
 from harness.schema.base import JsonValue
 from harness.schema.judging import Classifier
 from harness.schema.message import UserMessage
@@ -266,13 +267,17 @@ def test_what_was_answered_about_a_packet_is_not_in_the_receipt(decides: Stage) 
     assert "my-secret-goal" not in played.receipt.model_dump_json()
 
 
-def test_the_packet_of_an_episode_that_goes_on_is_the_one_that_was_shown(decides: Stage) -> None:
-    journal, spool = Journal(), MemorySpool()
-    first = decides.play(
-        answers(json.dumps(RIGHT)),
-        says=lambda *_: completed(json.dumps({"packet": PACKET})),
-        journal=journal,
-        spool=spool,
-    )
-    again = decides.play(answers("never asked"), says=lambda *_: completed("{}"), journal=journal, spool=spool)
-    assert again.receipt == first.receipt
+@pytest.mark.parametrize("kind", ["op_receipt", "input_delivered", "turn_opened", "turn_committed"])
+def test_whoever_goes_on_with_an_episode_decides_about_the_packet_that_was_taken(
+    decides: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    driving = Driving(decides, tmp_path / "episode")
+    driving.provider.replies = (said(json.dumps(RIGHT)),)
+    with monkeypatch.context() as patch:
+        kill_when(patch, kind)
+        with pytest.raises(Killed):
+            driving.drive(says=lambda *_: completed(json.dumps({"packet": PACKET})))
+    moved: JsonValue = {**PACKET, "goal": {"id": "goal-moved"}, "api_key": "x"}
+    resumed = driving.drive(says=lambda *_: completed(json.dumps({"packet": moved})))
+    assert resumed.ending == ("completed/final_response", "pass", None)
+    assert driving.provider.asked == [1]
