@@ -104,7 +104,7 @@ def _text(loaded: LoadedScenario) -> str:
             *_listed(("kind", "sets", "codes"), [(kind.name, kind.sets or "-", _codes(kind)) for kind in one.kind]),
             *_listed(("stopping with", "code"), silence),
             *_listed(("packet that breaks", "code"), [(_asked(must), must.code) for must in _musts(one)]),
-            *_listed(("classifier", "finds", "code"), _grounds(one)),
+            *_judges(one),
             *_listed(("script", "--actor"), [("reference", "script"), *right, *wrong]),
         )
     )
@@ -124,13 +124,10 @@ def _asked(must: Invariant) -> str:
     return " ".join((*must.holds, *must.there, *must.counts))
 
 
-def _grounds(one: Scenario) -> list[tuple[str, ...]]:
-    """What each classifier tells apart, with its code; anything else has the last."""
-    return [
-        row
-        for spec in one.classify
-        for row in (*((spec.by, ground, code) for ground, code in spec.codes.items()), (spec.by, "anything", spec.code))
-    ]
+def _judges(scenario: Scenario) -> tuple[str, ...]:
+    """Its classifiers with their codes, where it names any."""
+    rows = [(spec.by, spec.when, ", ".join((spec.code, *spec.codes.values()))) for spec in scenario.classify]
+    return _listed(("classifier", "asked when", "codes"), rows)
 
 
 def _codes(kind: KindSpec) -> str:

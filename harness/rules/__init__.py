@@ -8,7 +8,7 @@ from harness.rules.judging import judge
 from harness.rules.matching import match
 from harness.rules.packets import broken
 from harness.rules.proposing import RuleState, propose
-from harness.rules.vocabulary import codes, sayable
+from harness.rules.vocabulary import codes, sayable, words
 
 __all__ = [
     "RuleState",
@@ -25,4 +25,5 @@ __all__ = [
     "sayable",
     "silence",
     "typed_error",
+    "words",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 
 from harness.schema.base import JsonValue, Plain, plain
+from harness.schema.classifier import Evidence
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest
+from harness.schema.name import Code
 from harness.schema.observation import Observation
 from harness.schema.scenario import Scenario
 
@@ -36,12 +39,18 @@ class TraceStep(Plain):
     error: str | None = None
 
 
+def _nothing(_: Evidence) -> frozenset[Code]:
+    return frozenset()
+
+
 @plain
 class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
     ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
+    ``evidence`` is what classifiers are shown, None where the scenario names none; ``judged`` gives the codes of what
+    they find in any evidence.
     """
 
     bound: Scenario
@@ -50,3 +59,5 @@ class EpisodeTrace(Plain):
     files: dict[str, str]
     kinds_of: dict[str, str | None] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None
+    evidence: Evidence | None = None
+    judged: Callable[[Evidence], frozenset[Code]] = _nothing
