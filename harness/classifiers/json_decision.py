@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from harness.classifiers._decision.deriving import unfit, withheld
-from harness.classifiers._decision.grading import FORMS, WORDS, grade, tables
+from harness.classifiers._decision.grading import FORMS, WORDS, Fault, grade, tables
 from harness.classifiers._decision.settings import AnswerField, DecisionSettings
 from harness.schema.base import JsonValue
 from harness.schema.classifier import Evidence, SettingProblem, Violation
@@ -18,6 +18,9 @@ from harness.schema.scenario import Scenario
 __all__ = ["CLASSIFIER", "JsonDecision"]
 
 _At = tuple[str | int, ...]
+
+#: Stands for a value of a reply that is a number, or holds one.
+_NUMBER: Final = "a value with a number"
 
 
 class JsonDecision(DecisionSettings, Classifier):
@@ -40,7 +43,7 @@ class JsonDecision(DecisionSettings, Classifier):
 
     def phrases(self) -> Sequence[str]:
         """The objects of an answer, and what was wanted of a form."""
-        return (*tables(self), *WORDS)
+        return (*tables(self), *WORDS, _NUMBER)
 
     def prepare(self, packet: JsonValue) -> Preparation:
         """What must be read out of the packet, and what the packet does not tell."""
@@ -53,7 +56,7 @@ class JsonDecision(DecisionSettings, Classifier):
                 ground=one.ground,
                 pointer=one.at,
                 expected=one.expected,
-                got=None if one.got is MISSING else one.got,
+                got=_told(one),
                 missing=one.got is MISSING and one.at is not None,
             )
             for one in grade(self, evidence.packet, evidence.text or "")
@@ -111,6 +114,21 @@ class JsonDecision(DecisionSettings, Classifier):
             if getattr(field, name) is not None and sort in {"flag", "token"}:
                 text = f"a {sort} has no bounds"
                 yield SettingProblem(at=(*place, name), text=text, allowed="type text, count, texts, tokens or table")
+
+
+def _told(fault: Fault) -> JsonValue:
+    """What is there, but for numbers: those of a reply are shown as little as its texts. Our own count may be."""
+    if fault.got is MISSING:
+        return None
+    return _NUMBER if fault.ground != "unknown_field" and _holds_number(fault.got) else fault.got
+
+
+def _holds_number(value: JsonValue) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_number, value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 CLASSIFIER = JsonDecision

@@ -31,6 +31,7 @@ from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
+from harness.schema.process import PlaneIdentity
 from harness.schema.record import FixtureBound, Opened, OpPlanned, OpReceipt, OpStarted
 from harness.schema.remembering import remembered
 from harness.schema.scenario import PlaneTool, Scenario, Tool
@@ -148,7 +149,7 @@ def _witnessed(world: World) -> None:
     witness = world.parts.witness
     if witness is not None:
         told = [digest_text(world.placeholders.hide(text)) for text in prompt_texts(world)]
-        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in world.tools]
+        declared: list[JsonValue] = [_declared(tool) for tool in world.tools]
         world.drifts.extend(witness.opened(digest_json(list(told)), digest_json(declared)))
 
 
@@ -218,9 +219,21 @@ def _parts(parts: EpisodeParts) -> dict[str, Digest]:
         **_parts_of_scenario(job.loaded.scenario),
         "scenario": digest_json(job.loaded.digest),
         "actor": digest_json(job.actor.identity.digest),
-        "control_plane": digest_json(job.plane.model_dump(mode="json")),
+        "control_plane": _digest_of_plane(job.plane),
         "classifier": digest_json(parts.classifier_version),
     }
+
+
+@remembered(64)
+def _digest_of_plane(plane: PlaneIdentity) -> Digest:
+    return digest_json(plane.model_dump(mode="json"))
+
+
+@remembered(256)
+def _declared(tool: ToolSpec) -> JsonValue:
+    """As it stands in the definition; not to be changed."""
+    told: JsonValue = tool.model_dump(mode="json")
+    return told
 
 
 @remembered(64)
@@ -256,7 +269,7 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
         "scenario": job.loaded.digest,
         "actor": job.actor.identity.digest,
         "plane": job.plane.model_dump(mode="json"),
-        "tools": [tool.model_dump(mode="json") for tool in tools],
+        "tools": [_declared(tool) for tool in tools],
         "classifier": parts.classifier_version,
         "trial": job.trial,
     }

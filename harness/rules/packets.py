@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from harness.rules.looking import fits, is_filled, look, misses
 from harness.schema.base import JsonValue
@@ -10,10 +11,11 @@ from harness.schema.finding import RawFinding
 from harness.schema.packet import Invariant, PacketSpec
 from harness.schema.pointer import MISSING, Missing
 
-__all__ = ["broken"]
+__all__ = ["COUNT", "THERE", "broken"]
 
 #: How findings say what was wanted.
-_THERE, _COUNT = "there and not empty", "a whole number from 0 on"
+THERE: Final = "there and not empty"
+COUNT: Final = "a whole number from 0 on"
 
 
 def broken(spec: PacketSpec, packet: JsonValue) -> tuple[RawFinding, ...]:
@@ -28,11 +30,11 @@ def _broken(one: Invariant, packet: JsonValue) -> Iterator[RawFinding]:
     for at in one.there:
         value = look(packet, at)
         if not is_filled(value):
-            yield _finding(one, at, _THERE, value)
+            yield _finding(one, at, THERE, value)
     for at in one.counts:
         value = look(packet, at)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            yield _finding(one, at, _COUNT, value)
+            yield _finding(one, at, COUNT, value)
 
 
 def _finding(one: Invariant, at: str, expected: JsonValue, got: JsonValue | Missing) -> RawFinding:

@@ -146,6 +146,14 @@ def test_nobody_is_asked_about_a_broken_packet(decides: Stage, packet: JsonValue
         assert {one.check for one in played.receipt.findings} == {"packet"}
 
 
+def test_it_is_told_where_a_packet_is_broken_and_what_was_wanted(decides: Stage) -> None:
+    told = play(decides, {"mode": "stop", "open": -1, "goal": "my-own-text"}).receipt.findings
+    assert [(one.pointer, one.expected, one.got) for one in told] == [
+        ("/open", '"a whole number from 0 on"', "-1"),
+        ("/open", "0", "-1"),
+    ]
+
+
 def test_a_path_of_the_machine_is_refused_where_that_is_asked_for(decides: Stage) -> None:
     played = decides.play(
         answers(json.dumps(RIGHT)),
