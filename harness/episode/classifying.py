@@ -12,6 +12,7 @@ from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.verdict import Conclusion
 from harness.episode.world import World
+from harness.errors import SetupRejectedError
 from harness.journal import EpisodeState, StepState
 from harness.ports import Classifiers
 from harness.receipt import ObservedChange
@@ -21,12 +22,13 @@ from harness.schema.finding import RawFinding
 from harness.schema.judging import Classifier
 from harness.schema.name import Code
 from harness.schema.outcome import Outcome
+from harness.schema.packet import Preparation
 from harness.schema.pointer import MISSING, pointer
 from harness.schema.scenario import Scenario
 from harness.schema.trace import TraceStep
 from harness.schema.verdict import Cause
 
-__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_of", "look_before", "phrases"]
+__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_of", "look_before", "phrases", "prepared"]
 
 #: The code of an episode that would pass, were it not for a classifier that raised or said what none may say.
 CLASSIFIER_FAILED = "classifier_failed"
@@ -87,6 +89,26 @@ def phrases(scenario: Scenario, classifiers: Classifiers) -> frozenset[str]:
         except Exception:  # noqa: BLE001, S112  (asked about an episode, it says more)
             continue
     return frozenset(found)
+
+
+def prepared(scenario: Scenario, classifiers: Classifiers, packet: JsonValue) -> Iterator[Preparation]:
+    """What the classifiers of a bound scenario make of its packet. Raises SetupRejectedError where one raises."""
+    for spec in scenario.classify:
+        try:
+            one = _prepared(spec, classifiers, packet)
+        except Exception as error:  # noqa: BLE001  (a classifier may be anybody's code)
+            found = (RawFinding(code=CLASSIFIER_FAILED, check="packet"),)
+            problem = f"packet: the classifier {spec.by!r} raised {type(error).__name__}"
+            raise SetupRejectedError(problem, found=found) from None
+        yield one
+
+
+def _prepared(spec: ClassifierSpec, classifiers: Classifiers, packet: JsonValue) -> Preparation:
+    """Raises ValueError for a pointer that the scenario does not hold."""
+    one = _made(spec, classifiers).prepare(packet)
+    if not {*_texts(spec.settings)}.issuperset((*one.unfit, *one.withheld)):
+        raise ValueError("a pointer that is none of the settings")
+    return one
 
 
 def codes_found(scenario: Scenario, classifiers: Classifiers, evidence: Evidence) -> frozenset[Code]:
@@ -159,6 +181,7 @@ def evidence_of(world: World, outcome: Outcome, changes: Sequence[ObservedChange
         before=world.plane_before,
         received=world.received,
         file=world.file_text,
+        packet=world.packet,
     )
 
 

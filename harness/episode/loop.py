@@ -41,6 +41,7 @@ from harness.errors import (
 from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
 from harness.receipt import line
 from harness.schema.base import Digest
+from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Record
@@ -139,6 +140,7 @@ def _played(  # noqa: C901  (one handler an ending)
         return unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
     by_plane = False
+    found: tuple[RawFinding, ...] = ()
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
@@ -152,7 +154,7 @@ def _played(  # noqa: C901  (one handler an ending)
     except OutOfTimeError as error:
         problem, outcome = str(error), Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     except SetupRejectedError as error:
-        problem, by_plane = str(error), error.by_plane
+        problem, by_plane, found = str(error), error.by_plane, error.found
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
@@ -167,7 +169,7 @@ def _played(  # noqa: C901  (one handler an ending)
         return _left_open(parts, durable, world, outcome, problem)
     outcome = journal.close(outcome)
     late.forget_texts()
-    receipt = close(parts, journal, world, outcome, by_plane=by_plane)
+    receipt = close(parts, journal, world, outcome, by_plane=by_plane, refused=found)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))
     if durable is None:

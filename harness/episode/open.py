@@ -15,8 +15,9 @@ from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.operations import with_operations
+from harness.episode.packet import deliver_with_packet
 from harness.episode.parts import EpisodeParts
-from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
+from harness.episode.prompting import prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
@@ -138,7 +139,7 @@ def open_world(
         durable=durable,
     )
     look_before(world)
-    deliver_prompt(world)
+    deliver_with_packet(world)
     not_done_yet(world)
     _witnessed(world)
     return world

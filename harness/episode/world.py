@@ -93,6 +93,7 @@ class World:
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
     final_text: str | None = None
+    packet: JsonValue = None
     plane_state: dict[str, JsonValue] | None = None
     plane_before: dict[str, JsonValue] | None = None
     received: tuple[ReceivedCall, ...] | None = None

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import get_args
 
 from harness.rules.expecting import phrase
+from harness.rules.packets import COUNT, THERE
 from harness.schema.command import Refusal
 from harness.schema.name import Code
 from harness.schema.rules import AnswerCheck, Expectation
@@ -42,6 +43,8 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
         found.update(words(end_check.holds.values()))
     for spec in scenario.check:
         found.update(words(spec.answer.values()))
+    for must in () if scenario.packet is None else scenario.packet.must:
+        found.update((*words(must.holds.values()), THERE, COUNT))
     return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))
 
 

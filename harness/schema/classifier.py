@@ -44,7 +44,7 @@ class ClassifierSpec(Frozen):
 
     by: ClassifierName
     code: Code
-    codes: dict[str, Code] = Field(default={}, max_length=16)
+    codes: dict[str, Code] = Field(default={}, max_length=128)
     when: Literal["passing", "judged"] = "passing"
     settings: dict[str, JsonValue] = Field(default={}, max_length=64)
 
@@ -111,7 +111,8 @@ class Evidence(Plain):
     there where nothing was), and ``state``, what the control plane holds (not there where it cannot tell). ``text`` is
     what was said last as it stands. ``file`` gives the text of a workspace file (``root/path``) as it is now, None
     where there is none. ``before`` is what the control plane held when the episode began, ``received`` its own log of
-    the operations that it was called for, in its order; None where it cannot tell.
+    the operations that it was called for, in its order; None where it cannot tell. ``packet`` is the scenario's packet
+    as the prompt showed it.
     """
 
     outcome: Outcome
@@ -123,6 +124,7 @@ class Evidence(Plain):
     before: dict[str, JsonValue] | None = None
     received: tuple[ReceivedCall, ...] | None = None
     file: Callable[[str], str | None] = _no_file
+    packet: JsonValue = None
 
 
 @plain
