@@ -13,7 +13,7 @@ from harness.cli.output import folded, note, say, say_json, table
 from harness.errors import NothingSelectedError, ScenarioError
 from harness.schema.base import JsonValue
 from harness.schema.rules import KindSpec
-from harness.schema.scenario import LoadedScenario
+from harness.schema.scenario import LoadedScenario, Scenario
 
 __all__ = ["listing", "scenario", "schema", "show"]
 
@@ -101,10 +101,17 @@ def _text(loaded: LoadedScenario) -> str:
             table(("kind", "sets", "codes"), [(kind.name, kind.sets or "-", _codes(kind)) for kind in one.kind]),
             "",
             table(("stopping with", "code"), silence),
+            *_judges(one),
             "",
             table(("script", "--actor"), [("reference", "script"), *right, *wrong]),
         )
     )
+
+
+def _judges(scenario: Scenario) -> tuple[str, ...]:
+    """Its classifiers with their codes, where it names any."""
+    rows = [(spec.by, ", ".join((spec.code, *spec.codes.values())), spec.when) for spec in scenario.classify]
+    return ("", table(("classifier", "codes", "asked when"), rows)) if rows else ()
 
 
 def _codes(kind: KindSpec) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from harness import meter
 from harness.episode.beside import late_sink
+from harness.episode.boundary import measure
 from harness.episode.budgets import at_start, used
+from harness.episode.classifying import codes_found, evidence_of
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -101,7 +104,7 @@ def run(
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
-        trace = _trace(world) if world else None
+        trace = _trace(world, played.receipt.outcome) if world else None
     return EpisodeResult(receipt=receipt, log=log), trace
 
 
@@ -239,6 +242,7 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
         if plane is not None:
             with in_our_words():
                 world.plane_state = plane.snapshot()
+                world.received = tuple(plane.received()) if world.scenario.classify else None
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()
@@ -262,7 +266,7 @@ def _active_s(world: World) -> float | None:
     return None if world.limits.active_s is None else world.state.active_ms / 1000
 
 
-def _trace(world: World) -> EpisodeTrace:
+def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
     files = {
         path: text
         for tool in world.scenario.command_tools.values()
@@ -276,4 +280,6 @@ def _trace(world: World) -> EpisodeTrace:
         files=files,
         kinds_of=world.kinds_of,
         ending=ending_document(world) if world.scenario.end.check else None,
+        evidence=evidence_of(world, outcome, measure(world)) if world.scenario.classify else None,
+        judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )

@@ -7,7 +7,7 @@ from harness.rules.graphing import graph
 from harness.rules.judging import judge
 from harness.rules.matching import match
 from harness.rules.proposing import RuleState, propose
-from harness.rules.vocabulary import codes, sayable
+from harness.rules.vocabulary import codes, sayable, words
 
 __all__ = [
     "RuleState",
@@ -23,4 +23,5 @@ __all__ = [
     "sayable",
     "silence",
     "typed_error",
+    "words",
 ]

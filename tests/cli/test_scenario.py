@@ -8,6 +8,7 @@ import pytest
 
 from harness import wiring
 from harness.errors import ScenarioError
+from harness.schema.classifier import ClassifierSpec
 from harness.schema.scenario import LoadedScenario
 
 
@@ -85,6 +86,21 @@ def test_show_tells_kinds_codes_silence_and_scripts(harness: Harness, world: Wor
         "reference script",
         "wrong script:stopped",
     ]
+
+
+def test_show_tells_who_else_judges(harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = wiring.load_scenario
+    spec = ClassifierSpec(by="order", code="out_of_order", codes={"between": "too_late"}, when="judged")
+
+    def judged(place: wiring.Settings, name: str) -> LoadedScenario:
+        found = load(place, name)
+        return found.model_copy(update={"scenario": found.scenario.model_copy(update={"classify": (spec,)})})
+
+    monkeypatch.setattr(wiring, "load_scenario", judged)
+    out = harness("scenario", "show", "pack/a")[1]
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    at = lines.index("classifier codes asked when")
+    assert lines[at - 1 : at + 3] == ["", "classifier codes asked when", "order out_of_order, too_late judged", ""]
 
 
 def test_show_as_json_is_the_scenario_itself(harness: Harness, world: World) -> None:
