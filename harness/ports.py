@@ -25,6 +25,7 @@ __all__ = [
     "Clock",
     "ControlPlane",
     "Cut",
+    "Desk",
     "Executor",
     "Hearing",
     "Meter",
@@ -313,8 +314,24 @@ class Pool(Protocol):
     def cancel(self) -> None:
         """End what runs; idempotent."""
 
+    def shut_down(self) -> None:
+        """End what runs, for the process is to end: what is kept on disk is gone on with by another one; idempotent."""
+
     def close(self) -> None:
         """Wait for what runs, and release what was opened; idempotent."""
+
+
+class Desk(Protocol):
+    """Where the episode on the calling thread asks for what all processes of a run share, in values to be pickled."""
+
+    def ask(self, question: object) -> object:
+        """The answer. Raises ConnectionError: nobody is there any more; EnvironmentProblem: it could not be kept."""
+
+    def tell(self, news: object) -> None:
+        """Say something that needs no answer, before what is asked next."""
+
+    def report(self, news: object) -> None:
+        """Say something for no episode in particular, from any thread."""
 
 
 class Reporter(Protocol):

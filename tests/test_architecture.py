@@ -52,7 +52,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "http.client": (),
     "subprocess": _PROCESSES,
     "pty": _PROCESSES,
-    "multiprocessing": (*_PROCESSES, "pools/processes.py"),
+    "multiprocessing": (*_PROCESSES, "pools/"),
     **{f"os.{name}": _PROCESSES for name in ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp")},
     **{f"os.{name}": _PROCESSES for name in ("execv", "execve", "execvp", "execvpe", "spawnv", "spawnve")},
     "tempfile": ("workspace/",),
@@ -68,7 +68,8 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 #: Where everything may be caught, and why. A handler that ends by raising again needs no place here.
 CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
-    "pools/processes.py": "carried from an episode's process to the one that began it",
+    "pools/_ending.py": "carried from an episode's process to the one that began it",
+    "pools/workers.py": "what a clerk raises is raised again where the episode's end is waited for",
     "suite/runner.py": "one episode's bug does not end the others",
     "watching.py": "one look's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
