@@ -13,7 +13,7 @@ __all__ = ["FOLDERS", "module", "names", "shared"]
 #: The plural folders.
 FOLDERS = ("actors", "controlplanes", "executors", "pools", "providers", "reporters")
 
-#: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
+#: Entries that were imported, and parts of theirs: every episode asks for some, and the folder need not be read again.
 _imported: dict[tuple[str, str], ModuleType] = {}
 
 
@@ -58,8 +58,11 @@ def shared(folder: str, name: str) -> ModuleType:
     Raises:
         CatalogError: there is no such folder or part.
     """
-    if folder not in FOLDERS:
-        raise CatalogError("folder", folder, FOLDERS)
-    if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
-        raise CatalogError(f"part of {folder}", name, ())
-    return import_module(f"harness.{folder}._{name}")
+    found = _imported.get((folder, f"_{name}"))
+    if found is None:
+        if folder not in FOLDERS:
+            raise CatalogError("folder", folder, FOLDERS)
+        if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
+            raise CatalogError(f"part of {folder}", name, ())
+        found = _imported[folder, f"_{name}"] = import_module(f"harness.{folder}._{name}")
+    return found

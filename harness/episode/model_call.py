@@ -6,10 +6,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.episode.callers import CALLERS
 from harness.episode.detached import DetachedCalls, Slot
 from harness.episode.latch import Bounds
 from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
@@ -67,7 +68,8 @@ class ModelCall:
         self._begun = self._withdrawn = False
         self._slot: Slot | None = None
         self._end: CallEnd | BaseException | None = None
-        self._noticed = threading.Event()
+        self._noticed = threading.Lock()
+        self._noticed.acquire()
 
     def run(self) -> None:
         """Make the call, on whatever thread this is."""
@@ -78,7 +80,7 @@ class ModelCall:
         end = self._made()
         with self._lock:
             slot, self._end = self._slot, end
-        self._noticed.set()
+        self.notice()
         if slot is not None:
             self._account(end, slot)
 
@@ -108,11 +110,13 @@ class ModelCall:
 
     def notice(self) -> None:
         """Have ``wait`` return: there is a reason to wait no longer."""
-        self._noticed.set()
+        with suppress(RuntimeError):  # there was one already
+            self._noticed.release()
 
     def wait(self) -> None:
-        """Wait until it settled, or until ``notice``."""
-        self._noticed.wait()
+        """Wait until it settled, or until ``notice``; only its owner does."""
+        self._noticed.acquire()
+        self._noticed.release()
 
     @property
     def has_settled(self) -> bool:
@@ -149,7 +153,7 @@ def call_model(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
     with ExitStack() as stack:
         try:
             stack.callback(WATCHER.watch(patience.look, within_s=min(limit_s, bounds.left())).end)
-            threading.Thread(target=call.run, name="model-call", daemon=True).start()
+            CALLERS.call(call.run)
         except RuntimeError as error:
             raise MachineError("no thread can be started for a model call") from error
         call.wait()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TypeAlias
 
 from harness.errors import InputError, UsageError, WorkerCrashError
 from harness.schema.run import EpisodeResult
 
-__all__ = ["OF_A_TERMINAL", "WAITING", "Told", "hear", "held_back", "played"]
+__all__ = ["OF_A_TERMINAL", "WAITING", "Line", "Told", "hear", "held_back", "played", "receive", "send"]
+
+#: A connection that carries pickles of values.
+Line: TypeAlias = "Connection[bytes, bytes]"
 
 #: What a terminal sends to all processes: the one that began the others answers it for them.
 OF_A_TERMINAL = frozenset({signal.SIGINT, signal.SIGHUP})
@@ -47,6 +53,17 @@ def played(play: Callable[[], EpisodeResult]) -> Told:
         found = traceback.extract_tb(error.__traceback__)
         frames = tuple(f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in found)
         return Told(crash=(type(error).__name__, frames))
+
+
+def send(line: Line, value: object) -> None:
+    """Send a value that holds no connection: the library's own way would look for one in it. Raises OSError."""
+    line.send_bytes(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+
+
+def receive(line: Line) -> object:
+    """The next value. Raises EOFError, and OSError."""
+    found: object = pickle.loads(line.recv_bytes())  # noqa: S301  (of our own processes)
+    return found
 
 
 @contextmanager

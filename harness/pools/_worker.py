@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import Connection
 from typing import Final, Literal, Protocol
 
 from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem
-from harness.pools._ending import OF_A_TERMINAL, hear, played
+from harness.pools._ending import OF_A_TERMINAL, Line, hear, played, receive, send
 from harness.ports import Desk
 from harness.schema.run import EpisodeJob, EpisodeResult
 
@@ -70,20 +69,20 @@ class Tell:
 class _Desk:
     """The desk of a process: each of its lanes is asked by that lane's own thread only."""
 
-    def __init__(self, news: Connection[object, object]) -> None:
+    def __init__(self, news: Line) -> None:
         self._news, self._telling = news, threading.Lock()
         self._mine = threading.local()
         self.gone: Callable[[], None] = lambda: None
 
-    def sit(self, lane: Connection[object, object]) -> None:
+    def sit(self, lane: Line) -> None:
         """The calling thread has this lane."""
         self._mine.lane = lane
 
     def ask(self, question: object) -> object:
-        lane: Connection[object, object] = self._mine.lane
+        lane: Line = self._mine.lane
         try:
-            lane.send(Ask(question))
-            said = lane.recv()
+            send(lane, Ask(question))
+            said = receive(lane)
         except (EOFError, OSError):
             self.gone()
             raise ConnectionAbortedError from None
@@ -94,25 +93,25 @@ class _Desk:
                 raise EnvironmentProblem("what all processes share could not be kept")
 
     def tell(self, news: object) -> None:
-        lane: Connection[object, object] = self._mine.lane
+        lane: Line = self._mine.lane
         try:
-            lane.send(Tell(news))
+            send(lane, Tell(news))
         except OSError:
             self.gone()
 
     def report(self, news: object) -> None:
         try:
             with self._telling:
-                self._news.send(news)
+                send(self._news, news)
         except OSError:
             self.gone()
 
 
 def work(
     given: bytes,
-    told: Connection[object, Word],
-    news: Connection[object, object],
-    lanes: Sequence[Connection[object, object]],
+    told: Line,
+    news: Line,
+    lanes: Sequence[Line],
 ) -> None:
     """Play what the lanes say until they are closed, and ``told`` too. The one that began it answers all signals."""
     hear(OF_A_TERMINAL | {signal.SIGTERM})
@@ -132,25 +131,25 @@ def work(
         os._exit(1)
 
 
-def _heed(told: Connection[object, Word], player: Player) -> None:
+def _heed(told: Line, player: Player) -> None:
     """Until whoever began this process has nothing more to say, or is no more."""
     with suppress(EOFError, OSError):
         while True:
-            if told.recv() == "cancel":
+            if receive(told) == "cancel":
                 player.cancel()
             else:
                 player.shut_down()
     player.shut_down()
 
 
-def _sit(desk: _Desk, lane: Connection[object, object], jobs: Sequence[EpisodeJob], player: Player) -> None:
+def _sit(desk: _Desk, lane: Line, jobs: Sequence[EpisodeJob], player: Player) -> None:
     desk.sit(lane)
     with suppress(EOFError, OSError):
         while True:
-            order = lane.recv()
+            order = receive(lane)
             if not isinstance(order, Order):  # pragma: no cover  (a lane says nothing else between two episodes)
                 raise TypeError(type(order).__name__)
             job = jobs[order.place]
             if job.attempt != order.attempt:
                 job = job.model_copy(update={"attempt": order.attempt})
-            lane.send(played(partial(player.run, job)))
+            send(lane, played(partial(player.run, job)))

@@ -16,12 +16,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from typing import Final, Protocol
 
 from harness.errors import EnvironmentProblem, HarnessError, WorkerGoneError
-from harness.pools._ending import Told, held_back
+from harness.pools._ending import Line, Told, held_back, receive, send
 from harness.pools._worker import Ask, OpenPlayer, Order, Tell, Word, work
 from harness.schema.run import EpisodeJob, EpisodeResult
 
@@ -67,10 +67,10 @@ class _Worker:
     """A process as the one that began it holds it."""
 
     process: SpawnProcess
-    told: Connection[Word, object]
-    news: Connection[object, object]
-    lanes: tuple[Connection[Order | object, object], ...]
-    idle: list[Connection[Order | object, object]] = field(default_factory=list)
+    told: Line
+    news: Line
+    lanes: tuple[Line, ...]
+    idle: list[Line] = field(default_factory=list)
     listener: threading.Thread | None = None
     is_gone: bool = False
 
@@ -147,7 +147,7 @@ class Workers:
             raise refusal
         return told.taken()
 
-    def _taken(self) -> tuple[_Worker, Connection[Order | object, object]]:
+    def _taken(self) -> tuple[_Worker, Line]:
         """An idle lane of the process that plays the fewest episodes, once there is one."""
         with self._changed:
             while True:
@@ -171,7 +171,7 @@ class Workers:
     def _listen(self, worker: _Worker) -> None:
         while True:
             try:
-                news = worker.news.recv()
+                news = receive(worker.news)
             except (EOFError, OSError):
                 return
             try:
@@ -191,7 +191,7 @@ class Workers:
         self._is_ended.set()
         for worker in self._workers:
             with suppress(OSError):
-                worker.told.send(word)
+                send(worker.told, word)
 
     def close(self) -> None:
         """Wait for what runs, and end the processes; idempotent."""
@@ -207,20 +207,20 @@ class Workers:
             worker.news.close()
 
 
-def _carried(lane: Connection[Order | object, object], order: Order, clerk: Clerk) -> tuple[Told, Exception | None]:
+def _carried(lane: Line, order: Order, clerk: Clerk) -> tuple[Told, Exception | None]:
     """Have an episode played, and answer what it asks until it has ended; also what a clerk raised.
 
     Raises EOFError and OSError where its process is gone.
     """
     refusal: Exception | None = None
-    lane.send(order)
+    send(lane, order)
     while True:
-        match lane.recv():
+        match receive(lane):
             case Ask(question):
                 answer = None
                 if refusal is None:
                     answer, refusal = _answered(clerk, question)
-                lane.send((refusal is None, answer))
+                send(lane, (refusal is None, answer))
             case Tell(news):
                 clerk.hear(news)
             case Told() as told:

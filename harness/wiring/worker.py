@@ -153,11 +153,12 @@ class _Visit:
         self._lock = threading.Lock()
         self._is_in = False
         self._begun = 0
+        self._share = jitter()
         self._ends: list[CallEnd] = []
 
     def enter(self, *, patience_s: float, stopped: Callable[[], bool]) -> Literal["may_send", "stopped", "closed"]:
         """Wait until a call may be sent; ``stopped`` once nobody is there any more."""
-        asked = Enter(patience_s, jitter())
+        asked = Enter(patience_s, self._share)
         while not self._is_in and not stopped():
             said = self._away.asked(asked, Entered, nobody=Entered("stopped"))
             if said.may == "closed":

@@ -1,8 +1,8 @@
 """Our side of ``concurrency.py``: ``python live_side.py URL EPISODES AT_ONCE FOLDER``, prints JSON.
 
 What ``own_side.py`` plays, with a live actor over HTTP: AT_ONCE episodes at a time in a process a processor, as
-``harness run --pool processes`` plays them, at one account and one pace for all; their logs in FOLDER. Not in it is what
-a run keeps on disk to be gone on with, for the others keep nothing.
+``harness run --pool processes`` plays them, at one account and one pace for all; their logs in FOLDER. Not in it is
+what a run keeps on disk to be gone on with, for the others keep nothing.
 """
 
 from __future__ import annotations
