@@ -8,9 +8,8 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem
@@ -44,23 +43,20 @@ class Player(Protocol):
 OpenPlayer = Callable[[Desk], AbstractContextManager[Player]]
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """Play the job at this place, as this attempt."""
 
     place: int
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """A question; back comes whether it was answered, and the answer."""
 
     question: object
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
+class Tell(NamedTuple):
     """No question."""
 
     news: object

@@ -40,7 +40,7 @@ class Clerk(Protocol):
         """The answer. What it raises ends the episode, and is raised to whoever waits for it."""
 
     def hear(self, news: object) -> None:
-        """Something that needs no answer."""
+        """Something that needs no answer; what it raises ends the episode when it asks next."""
 
     def close(self) -> None:
         """The episode is over, or gone: what it held is given back; idempotent."""
@@ -219,19 +219,19 @@ def _carried(lane: Line, order: Order, clerk: Clerk) -> tuple[Told, Exception | 
             case Ask(question):
                 answer = None
                 if refusal is None:
-                    answer, refusal = _answered(clerk, question)
+                    answer, refusal = _answered(clerk.answer, question)
                 send(lane, (refusal is None, answer))
             case Tell(news):
-                clerk.hear(news)
+                refusal = refusal or _answered(clerk.hear, news)[1]
             case Told() as told:
                 return told, refusal
             case other:  # pragma: no cover  (a process says nothing else)
                 raise TypeError(type(other).__name__)
 
 
-def _answered(clerk: Clerk, question: object) -> tuple[object, Exception | None]:
+def _answered(answer: Callable[[object], object], question: object) -> tuple[object, Exception | None]:
     try:
-        return clerk.answer(question), None
+        return answer(question), None
     except OSError as error:
         return None, EnvironmentProblem(error.strerror or type(error).__name__)
     except Exception as error:  # noqa: BLE001  (raised again where the episode's end is waited for)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from harness import catalog
 from harness.config import CONCURRENCY_MAX
@@ -33,8 +32,7 @@ class Pacer(Protocol):
         """For the live actor of one episode; None for scripts and recordings."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallEnd:
+class CallEnd(NamedTuple):
     """What the end of a call means for a pace.
 
     An answer, with how many more calls the provider takes for now where it tells; or a refusal for a limit, in a

@@ -6,10 +6,9 @@ asks can look whether the answer is still wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from harness.clock import SystemClock
 from harness.meter import Ceiling, Visitor
@@ -40,20 +39,17 @@ __all__ = [
 SLICE_S: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Admits:
+class Admits(NamedTuple):
     """May the episode begin: True or False."""
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(NamedTuple):
     """What does the account say of an attempt: an Entry or None."""
 
     attempt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(NamedTuple):
     """May an attempt be made that costs and takes so much at most: a Reserved."""
 
     attempt: str
@@ -61,54 +57,49 @@ class Reserve:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reserved:
+class Reserved(NamedTuple):
     """Whether it may; where not yet, ask again."""
 
     may: bool
     ask_again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """An attempt cost so much: None once that is kept."""
+class Leave(NamedTuple):
+    """A call is out no more, and what the ends of calls mean for the pace. No answer."""
+
+    ends: tuple[CallEnd, ...] = ()
+
+
+class Settle(NamedTuple):
+    """An attempt cost so much, and the call ended before. No answer: who goes on with an episode says it again."""
 
     attempt: str
     cost: Decimal | None
+    left: Leave | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Enter:
+class Enter(NamedTuple):
     """May a call be sent now: an Entered. ``share`` is where in the spread after a closed gate, from 0 to 1."""
 
     patience_s: float
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(NamedTuple):
     """``stopped``: not yet, ask again. ``begun`` is what the end of the call is told with."""
 
     may: Literal["may_send", "stopped", "closed"]
     begun: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """A call is out no more, and what the ends of calls mean for the pace. No answer."""
-
-    ends: tuple[CallEnd, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """How a call ended that nobody waited for any more. No answer."""
 
     provider: str
     end: CallEnd
 
 
-Question = Admits | Before | Reserve | Settle | Enter
+Question = Admits | Before | Reserve | Enter
 Answer = bool | Entry | Reserved | Entered | None
 
 
@@ -131,10 +122,6 @@ class Clerk:
                 return self._ceiling.before(attempt)
             case Reserve(attempt, most, seconds):
                 return self._reserve(attempt, most, seconds)
-            case Settle(attempt, cost):
-                self._ceiling.settle(attempt, cost)
-                self._reserved.discard(attempt)
-                return None
             case Enter(patience_s, share):
                 return self._enter(patience_s, share)
             case _:
@@ -157,11 +144,24 @@ class Clerk:
         return lambda: self._clock.monotonic() >= until
 
     def hear(self, news: object) -> None:
-        """A Leave."""
-        if isinstance(news, Leave) and self._visitor is not None and self._pace is not None:
-            for end in news.ends:
-                end.tell(self._pace)
-            self._visitor.leave()
+        """A Leave or a Settle. Raises StoreError where it cannot be kept."""
+        match news:
+            case Leave(ends):
+                self._leave(ends)
+            case Settle(attempt, cost, left):
+                if left is not None:
+                    self._leave(left.ends)
+                self._ceiling.settle(attempt, cost)
+                self._reserved.discard(attempt)
+            case _:
+                raise TypeError(type(news).__name__)
+
+    def _leave(self, ends: Sequence[CallEnd]) -> None:
+        if self._visitor is None or self._pace is None:
+            return  # a script's: it was of another episode on that thread
+        for end in ends:
+            end.tell(self._pace)
+        self._visitor.leave()
 
     def close(self) -> None:
         """What the episode held is given back; what it had reserved and did not settle may be spent."""

@@ -95,7 +95,7 @@ class Away:
         return self.asked(Admits(), bool, nobody=False)
 
     def before(self, attempt: str) -> Entry | None:
-        """What an interrupted run said of an attempt."""
+        """What an interrupted run said of an attempt. Raises ConnectionError."""
         said = self._desk.ask(Before(attempt))
         return said if isinstance(said, Entry) else None
 
@@ -109,8 +109,13 @@ class Away:
         return False
 
     def settle(self, attempt: str, cost: Decimal | None) -> None:
-        """What it really cost; whoever goes on with an episode whose driver is gone says it again."""
-        self.asked(Settle(attempt, cost), type(None), nobody=None)
+        """What it really cost. How the call ended that this settles goes along, for both come at once."""
+        left, self._mine.left = self._mine.__dict__.get("left"), None
+        self._desk.tell(Settle(attempt, cost, left))
+
+    def leave(self, left: Leave) -> None:
+        """A call of the episode on this thread is out no more; told with what is said next."""
+        self._mine.left = left
 
     def visitor(self, identity: ActorIdentity) -> _Visit | None:
         """For one episode, on the thread that plays it."""
@@ -122,6 +127,7 @@ class Away:
         name = answerer(identity)
         if name is None:
             return None
+        self._mine.left = None
         visit = self._mine.visit = _Visit(self, self._desk, name)
         return visit
 
@@ -136,7 +142,10 @@ class Away:
 
     def asked(self, question: Question, kind: type[_Value], *, nobody: _Value) -> _Value:
         """The answer, of that kind; ``nobody`` where nobody is there any more."""
+        left, self._mine.left = self._mine.__dict__.get("left"), None
         try:
+            if left is not None:
+                self._desk.tell(left)
             said = self._desk.ask(question)
         except ConnectionError:
             return nobody
@@ -174,7 +183,7 @@ class _Visit:
             was_in, self._is_in = self._is_in, False
             ends, self._ends = tuple(self._ends), []
         if was_in:
-            self._desk.tell(Leave(ends))
+            self._away.leave(Leave(ends))
 
     def begun(self) -> int:
         """A call begins."""

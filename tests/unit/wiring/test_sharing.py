@@ -171,10 +171,13 @@ def test_a_refusal_in_one_process_closes_the_gate_for_all() -> None:
     assert visit is not None
     assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
     assert visit.enter(patience_s=0.0, stopped=never) == "may_send"  # it is in already
+    assert one.reserve("a", Decimal(1), seconds=1.0, stopped=never)
     hearing.ended(hearing.begun(), {}, ProviderError("rate_limited", "slow down", retry_after_s=60.0, http_status=429))
-    assert here.paces.closed_s(WHO.ref) == 0  # it goes along with the end of the visit
     visit.leave()
     visit.leave()
+    assert here.paces.closed_s(WHO.ref) == 0  # it goes along with what the call cost
+    one.settle("a", Decimal(1))
+    assert here.ceiling.committed == 1
     assert 59 < here.paces.closed_s(WHO.ref) <= 60
     assert here.paces.told == f"provider {WHO.ref}: 1 of 4 at once after 429"
     other.hearing(WHO)
@@ -183,6 +186,22 @@ def test_a_refusal_in_one_process_closes_the_gate_for_all() -> None:
     assert elsewhere.enter(patience_s=59.0, stopped=never) == "closed"
     looks = iter([False, True])
     assert elsewhere.enter(patience_s=61.0, stopped=lambda: next(looks)) == "stopped"
+
+
+def test_how_a_call_ended_is_told_before_the_next_one_is_begun() -> None:
+    here = line(at_once=1)
+    away = Away(here)
+    hearing, visit = away.hearing(WHO), away.visitor(WHO)
+    assert hearing is not None
+    assert visit is not None
+    for _ in range(2):
+        assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
+        hearing.ended(hearing.begun(), {}, ProviderError("overloaded", "busy"))
+        visit.leave()
+    assert here.paces.of(WHO.ref).refused == 1
+    away.hearing(WHO)  # another episode, which says nothing of the last one's calls
+    assert away.is_open()
+    assert here.paces.of(WHO.ref).refused == 1
 
 
 def test_how_a_call_ended_that_nobody_waited_for_is_told_all_the_same() -> None:
@@ -250,6 +269,8 @@ def test_a_question_that_is_none_is_a_bug(question: object) -> None:
         here.clerk.answer(question)
     with pytest.raises(TypeError):
         here.report(question)
+    with pytest.raises(TypeError):
+        here.tell(question)
 
 
 def test_no_key_is_sent_to_a_process_which_takes_it_from_its_environment(
