@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 from harness.errors import ProviderError
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
+from harness.schema.judging import Classifier
 from harness.schema.message import ModelRequest, Reply, Usage
 from harness.schema.metric import CostReading
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, ProcessCommand
@@ -22,10 +23,10 @@ from harness.schema.spending import Entry
 
 __all__ = [
     "Actor",
+    "Classifiers",
     "Clock",
     "ControlPlane",
     "Cut",
-    "Desk",
     "Executor",
     "Hearing",
     "Meter",
@@ -321,17 +322,14 @@ class Pool(Protocol):
         """Wait for what runs, and release what was opened; idempotent."""
 
 
-class Desk(Protocol):
-    """Where the episode on the calling thread asks for what all processes of a run share, in values to be pickled."""
+class Classifiers(Protocol):
+    """The classifiers that there are."""
 
-    def ask(self, question: object) -> object:
-        """The answer. Raises ConnectionError: nobody is there any more; EnvironmentProblem: it could not be kept."""
+    def names(self) -> Sequence[str]:
+        """Their names, sorted. Raises EnvironmentProblem where one has a name that is taken."""
 
-    def tell(self, news: object) -> None:
-        """Say something that needs no answer, before what is asked next."""
-
-    def report(self, news: object) -> None:
-        """Say something for no episode in particular, from any thread."""
+    def find(self, name: str) -> type[Classifier]:
+        """One of them. Raises CatalogError, EnvironmentProblem where it cannot be used."""
 
 
 class Reporter(Protocol):

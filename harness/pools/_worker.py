@@ -14,10 +14,9 @@ from typing import Final, Literal, NamedTuple, Protocol
 from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem
 from harness.pools._ending import OF_A_TERMINAL, Line, hear, played, receive, send
-from harness.ports import Desk
 from harness.schema.run import EpisodeJob, EpisodeResult
 
-__all__ = ["Ask", "OpenPlayer", "Order", "Player", "Tell", "Word", "work"]
+__all__ = ["Ask", "Desk", "OpenPlayer", "Order", "Player", "Tell", "Word", "work"]
 
 #: How long the end of a process waits for what it plays to end, in seconds.
 _END_S: Final = 30.0
@@ -40,7 +39,7 @@ class Player(Protocol):
 
 
 #: Opens the player of a process; goes there as a pickle, so it is a function of a module, or a partial of one.
-OpenPlayer = Callable[[Desk], AbstractContextManager[Player]]
+OpenPlayer = Callable[["Desk"], AbstractContextManager[Player]]
 
 
 class Order(NamedTuple):
@@ -62,8 +61,8 @@ class Tell(NamedTuple):
     news: object
 
 
-class _Desk:
-    """The desk of a process: each of its lanes is asked by that lane's own thread only."""
+class Desk:
+    """Where the episodes of a process ask for what all share: each thread over its own lane, in values to be pickled."""
 
     def __init__(self, news: Line) -> None:
         self._news, self._telling = news, threading.Lock()
@@ -75,6 +74,7 @@ class _Desk:
         self._mine.lane = lane
 
     def ask(self, question: object) -> object:
+        """The answer. Raises ConnectionError: nobody is there any more; EnvironmentProblem: it could not be kept."""
         lane: Line = self._mine.lane
         try:
             send(lane, Ask(question))
@@ -89,6 +89,7 @@ class _Desk:
                 raise EnvironmentProblem("what all processes share could not be kept")
 
     def tell(self, news: object) -> None:
+        """Say something that needs no answer, before what is asked next."""
         lane: Line = self._mine.lane
         try:
             send(lane, Tell(news))
@@ -96,6 +97,7 @@ class _Desk:
             self.gone()
 
     def report(self, news: object) -> None:
+        """Say something for no episode in particular, from any thread."""
         try:
             with self._telling:
                 send(self._news, news)
@@ -114,7 +116,7 @@ def work(
     open_player: OpenPlayer
     jobs: Sequence[EpisodeJob]
     jobs, open_player = pickle.loads(given)  # noqa: S301  (our own parent's)
-    desk = _Desk(news)
+    desk = Desk(news)
     with open_player(desk) as player, rare_collections():
         desk.gone = player.shut_down
         threads = [threading.Thread(target=_sit, args=(desk, lane, jobs, player), daemon=True) for lane in lanes]
@@ -138,7 +140,7 @@ def _heed(told: Line, player: Player) -> None:
     player.shut_down()
 
 
-def _sit(desk: _Desk, lane: Line, jobs: Sequence[EpisodeJob], player: Player) -> None:
+def _sit(desk: Desk, lane: Line, jobs: Sequence[EpisodeJob], player: Player) -> None:
     desk.sit(lane)
     with suppress(EOFError, OSError):
         while True:

@@ -1,5 +1,6 @@
 """Scenario files: finding, reading, checking, choosing, and putting values in place."""
 
+from harness.scenario.checking_classifiers import NoClassifiers
 from harness.scenario.discovering import discover, select
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
@@ -7,6 +8,7 @@ from harness.scenario.placeholders import bind, static_values, substitute
 from harness.scenario.scripts import load_scripts
 
 __all__ = [
+    "NoClassifiers",
     "bind",
     "discover",
     "json_schema",

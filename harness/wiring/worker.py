@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from harness.episode.retrying import jitter
 from harness.errors import ProviderError
-from harness.ports import Desk
 from harness.receipt import keep_output
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.run import LateRow
@@ -41,9 +40,22 @@ from harness.wiring.sharing import (
     Settle,
 )
 
-__all__ = ["Away", "Work", "opener"]
+__all__ = ["Away", "Desk", "Work", "opener"]
 
 _Value = TypeVar("_Value")
+
+
+class Desk(Protocol):
+    """Where the episode on the calling thread asks for what all processes of a run share, in values to be pickled."""
+
+    def ask(self, question: object) -> object:
+        """The answer. Raises ConnectionError: nobody is there any more; EnvironmentProblem: it could not be kept."""
+
+    def tell(self, news: object) -> None:
+        """Say something that needs no answer, before what is asked next."""
+
+    def report(self, news: object) -> None:
+        """Say something for no episode in particular, from any thread."""
 
 
 @dataclass(frozen=True, slots=True)

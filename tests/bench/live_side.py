@@ -26,7 +26,7 @@ from harness import catalog, episode
 from harness.clock import SystemClock
 from harness.episode import EpisodeParts
 from harness.meter import Bound, Ceiling
-from harness.ports import Desk, Pool
+from harness.ports import Pool
 from harness.receipt import RunStore
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
@@ -40,7 +40,7 @@ from harness.wiring.pacing import Paces
 from harness.wiring.places import Settings
 from harness.wiring.quota import EpisodeQuota
 from harness.wiring.sharing import Clerk, news_to
-from harness.wiring.worker import Away
+from harness.wiring.worker import Away, Desk
 from harness.workspace import Removals
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from planned import result_of
 
 from harness.errors import UsageError
-from harness.ports import Desk
 from harness.schema.outcome import Outcome
 from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.wiring.worker import Desk
 
 __all__ = [
     "DeskPlayer",
