@@ -15,8 +15,10 @@ __all__ = ["FOLDERS", "module", "names", "plug_in", "plug_ins", "shared"]
 #: The plural folders.
 FOLDERS = ("actors", "classifiers", "controlplanes", "executors", "pools", "providers", "reporters")
 
-#: Entries that were imported, and parts of theirs: every episode asks for some, and the folder need not be read again.
+#: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
 _imported: dict[tuple[str, str], ModuleType] = {}
+#: So are parts that entries share.
+_parts: dict[tuple[str, str], ModuleType] = {}
 
 
 def names(folder: str) -> tuple[str, ...]:
@@ -60,13 +62,13 @@ def shared(folder: str, name: str) -> ModuleType:
     Raises:
         CatalogError: there is no such folder or part.
     """
-    found = _imported.get((folder, f"_{name}"))
+    found = _parts.get((folder, name))
     if found is None:
         if folder not in FOLDERS:
             raise CatalogError("folder", folder, FOLDERS)
         if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
             raise CatalogError(f"part of {folder}", name, ())
-        found = _imported[folder, f"_{name}"] = import_module(f"harness.{folder}._{name}")
+        found = _parts[folder, name] = import_module(f"harness.{folder}._{name}")
     return found
 
 

@@ -62,7 +62,7 @@ class Tell(NamedTuple):
 
 
 class Desk:
-    """Where the episodes of a process ask for what all share: each thread over its own lane, in values to be pickled."""
+    """Where the episodes of a process ask for what all share, each thread over its own lane, as values."""
 
     def __init__(self, news: Line) -> None:
         self._news, self._telling = news, threading.Lock()
