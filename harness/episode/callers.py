@@ -10,7 +10,7 @@ from typing import Final
 __all__ = ["CALLERS", "Callers"]
 
 #: How long a thread stays without a call, in seconds.
-LINGER_S: Final = 5.0
+LINGER_S: Final = 1.0
 
 
 class Callers:
