@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from harness import catalog, wiring
 from harness.cli.order import Order
 from harness.meter import Ceiling
 from harness.ports import Pool
+from harness.receipt import RunStore
 from harness.schema.run import EpisodeJob, LateRow
 from harness.wiring.pacing import Paces
 
@@ -22,9 +22,9 @@ __all__ = ["Shared", "at_hand", "endings", "played_by"]
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all processes of the run in ``folder`` share: it stays here, whoever plays."""
+    """What all processes of the run that is kept in ``store`` share: it stays here, whoever plays."""
 
-    folder: Path
+    store: RunStore
     ceiling: Ceiling
     paces: Paces
     late_row: Callable[[LateRow], None]
@@ -70,7 +70,14 @@ def _with_threads(order: Order, settings: wiring.Settings, jobs: Sequence[Episod
     from harness.wiring.worker import Work, opener  # noqa: PLC0415  (as above)
 
     actors = tuple({job.actor.identity.digest: job.actor for job in jobs}.values())
-    work = Work(settings, actors, shared.folder, order.keep, is_new=order.resume is None)
+    work = Work(
+        settings,
+        actors,
+        shared.store.folder,
+        order.keep,
+        is_new=order.resume is None,
+        in_versions=shared.store.in_versions,
+    )
     processes = min(os.cpu_count() or 1, 8, order.jobs_at_once)
     pool: Pool = catalog.module("pools", "workers").build(
         jobs,

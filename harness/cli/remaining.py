@@ -79,7 +79,7 @@ def play_remaining(
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
-    kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
+    kept = _keeping(settings, jobs, order, store)
     line_by_line = order.form == "jsonl"
     outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     late = partial(keep_late, store.folder)
@@ -93,7 +93,7 @@ def play_remaining(
             paces=paces,
             is_new=order.resume is None,
         ) as session,
-        played_by(order, settings, jobs, Shared(store.folder, ceiling, paces, late, outputs, stop)) as pool,
+        played_by(order, settings, jobs, Shared(store, ceiling, paces, late, outputs, stop)) as pool,
         stoppable(stop, *(ends := endings(session, pool))),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True, beside=lambda: paces.told) as advance,
@@ -120,3 +120,11 @@ def play_remaining(
     for slowed in paces.ended:
         note(f"harness: {slowed}")
     return end, None if stop.is_set() else told(ceiling, order.ceilings)
+
+
+def _keeping(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> wiring.Keeping:
+    return wiring.keeping(
+        *(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep),
+        mode=0o700,
+        in_versions=store.in_versions,
+    )

@@ -6,8 +6,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Literal
 
 from harness.episode.callers import CALLERS
@@ -68,8 +69,7 @@ class ModelCall:
         self._begun = self._withdrawn = False
         self._slot: Slot | None = None
         self._end: CallEnd | BaseException | None = None
-        self._noticed = threading.Lock()
-        self._noticed.acquire()
+        self._noticed = SimpleQueue[None]()
 
     def run(self) -> None:
         """Make the call, on whatever thread this is."""
@@ -110,13 +110,11 @@ class ModelCall:
 
     def notice(self) -> None:
         """Have ``wait`` return: there is a reason to wait no longer."""
-        with suppress(RuntimeError):  # there was one already
-            self._noticed.release()
+        self._noticed.put(None)
 
     def wait(self) -> None:
-        """Wait until it settled, or until ``notice``; only its owner does."""
-        self._noticed.acquire()
-        self._noticed.release()
+        """Wait until it settled, or until ``notice``; its owner does, once."""
+        self._noticed.get()
 
     @property
     def has_settled(self) -> bool:

@@ -7,12 +7,12 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from harness.errors import InputError, UsageError, WorkerCrashError
+from harness.receipt import line
 from harness.schema.run import EpisodeResult
 
 __all__ = ["OF_A_TERMINAL", "WAITING", "Line", "Told", "hear", "held_back", "played", "receive", "send"]
@@ -26,11 +26,14 @@ OF_A_TERMINAL = frozenset({signal.SIGINT, signal.SIGHUP})
 WAITING = OF_A_TERMINAL | {signal.SIGTERM}
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """How an episode ended, as it comes from its process: exceptions do not travel well."""
+class Told(NamedTuple):
+    """How an episode ended, as it comes from its process: exceptions do not travel well.
+
+    ``line`` is that of the receipt of the ``result``: it is written there, and not made a second time here.
+    """
 
     result: EpisodeResult | None = None
+    line: str = ""
     refusal: str | None = None
     crash: tuple[str, tuple[str, ...]] | None = None
 
@@ -40,13 +43,16 @@ class Told:
             raise UsageError(self.refusal)
         if self.crash is not None:
             raise WorkerCrashError(*self.crash)
+        if self.result is not None:
+            line.know(self.result.receipt, self.line)
         return self.result
 
 
 def played(play: Callable[[], EpisodeResult]) -> Told:
     """How that ends."""
     try:
-        return Told(play())
+        result = play()
+        return Told(result, line(result.receipt))
     except InputError as error:
         return Told(refusal=str(error))
     except Exception as error:  # noqa: BLE001  (told to the one that began this process as a crash)

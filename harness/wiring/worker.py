@@ -62,7 +62,7 @@ class Desk(Protocol):
 class Work:
     """What the sessions of all processes have alike: as a Session has it, and nothing that may not be pickled.
 
-    ``run`` is the folder of the run, ``keep`` as of ``--keep``.
+    ``run`` is the folder of the run, ``keep`` as of ``--keep``; ``in_versions`` as a Keeping has it.
     """
 
     settings: Settings
@@ -70,6 +70,7 @@ class Work:
     run: Path
     keep: Literal["failed", "judged", "all", "none"]
     is_new: bool
+    in_versions: frozenset[str] = frozenset()
 
 
 def opener(work: Work) -> Callable[[Desk], object]:
@@ -84,7 +85,7 @@ def _opened(work: Work, desk: Desk) -> Iterator[Session]:
     guard = secret_guard(settings, work.actors)
     with Session(
         settings,
-        keeping(settings, work.actors, work.run / "recordings", work.keep, mode=0o700),
+        keeping(*(settings, work.actors, work.run / "recordings", work.keep), mode=0o700, in_versions=work.in_versions),
         work.run / "episodes",
         None if work.keep == "none" else partial(keep_output, work.run, guard=guard),
         late_row=away.late_row,
