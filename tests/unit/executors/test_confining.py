@@ -10,21 +10,18 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import confined as _loaded  # the modules of the server, as it loads them
 import pytest
+from confined import MODULES
 
 from harness.executors import _probe
 
-CONFINE, LANDLOCK, SECCOMP, SPACES, VIEW = (
-    sys.modules[name] for name in ("_confine", "_landlock", "_seccomp", "_namespaces", "_view")
-)
+LANDLOCK, SECCOMP, SPACES, VIEW, CONFINE = (sys.modules[name] for name in MODULES)
 ALLOWED, ENOSYS, EACCES = 0x7FFF0000, 0x50026, 0x5000D
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def verdict(machine: str, number: int, second: int = 0, arch: int | None = None) -> int:
     """What the filter says to a system call, run as the kernel runs it."""
-    assert _loaded
     seen = {0: number, 4: AUDIT[machine] if arch is None else arch, 24: second}
     code = SECCOMP._program(machine)
     steps = [struct.unpack("=HBBI", code[at : at + 8]) for at in range(0, len(code), 8)]
@@ -156,7 +153,7 @@ def test_what_is_tried_to_get_out_is_tried_whole(tmp_path: Path, capsys: pytest.
     outside.mkdir()
     (outside / "kept").write_text("kept", "utf-8")
     (outside / "mode").touch(0o600)
-    spec = {
+    spec: dict[str, str | int] = {
         "inside": str(inside),
         "outside": str(outside),
         "tcp": 1,
