@@ -28,7 +28,7 @@ class TwoSided(Classifier):
 
     Calls that ended with an error of ``unlogged`` did not get as far as the log. ``lost``: sent, and not in the log;
     ``altered``: in the log with another operation, arguments or outcome; ``unsent``: in the log, and sent by nobody;
-    ``silent``: there is no log.
+    ``silent``: there is no log. Of calls that were made before an episode was gone on with, the log may lack the last.
     """
 
     grounds: ClassVar[tuple[str, ...]] = ("lost", "altered", "unsent", "silent")
@@ -56,7 +56,7 @@ class TwoSided(Classifier):
             for call in evidence.calls
             if call.reached_plane and call.operation is not None and call.error not in self.unlogged
         ]
-        return tuple(self._parting(sent, evidence.received))[:1]
+        return tuple(self._parting(_logged(sent, len(evidence.received)), evidence.received))[:1]
 
     @staticmethod
     def _parting(sent: Sequence[CallEvidence], received: Sequence[ReceivedCall]) -> Iterator[Violation]:
@@ -79,6 +79,17 @@ class TwoSided(Classifier):
                 return
         if len(received) > len(sent):
             yield Violation(ground="unsent", steps=(sent[-1].step,) if sent else (), expected=_SENT)
+
+
+def _logged(sent: Sequence[CallEvidence], rows: int) -> Sequence[CallEvidence]:
+    """The calls that a log of so many rows should tell.
+
+    Where an episode was gone on with its world was put back to the last state that differed, and so was the log: of
+    the calls before, it lacks those that came after that.
+    """
+    before = [call for call in sent if call.replayed]
+    after = [call for call in sent if not call.replayed]
+    return (*before[: max(rows - len(after), 0)], *after)
 
 
 def _same(call: CallEvidence, logged: ReceivedCall) -> bool:

@@ -205,6 +205,7 @@ def _calls(state: EpisodeState, trace: Iterable[TraceStep]) -> Iterator[CallEvid
             error=None if one is None else one.error,
             answer=None if observation is None else observation.answer,
             sets=step.sets,
+            replayed=one is not None and one.replayed,
         )
 
 

@@ -56,7 +56,8 @@ class CallEvidence(Plain):
     ``step`` and ``turn`` count from 1. ``tool`` is the name that was called. ``arguments`` is the JSON object, None
     where there was none; ``command`` the command of a command tool; ``operation`` that of the control plane, where the
     tool is one. ``reached_plane``: the control plane got it; ``ended_well``: what ran says so itself. ``error`` is the
-    code of a typed error, ``answer`` the JSON object that the control plane answered.
+    code of a typed error, ``answer`` the JSON object that the control plane answered. ``replayed``: it was made before
+    the episode was gone on with, and what is measured now need not show it.
     """
 
     step: int
@@ -73,6 +74,7 @@ class CallEvidence(Plain):
     error: str | None = None
     answer: dict[str, JsonValue] | None = None
     sets: tuple[Fact, ...] = ()
+    replayed: bool = False
 
 
 @plain

@@ -21,7 +21,7 @@ class TraceStep(Plain):
     """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged.
 
     ``turn`` and ``call`` (from 1) are its place; ``tool`` and ``arguments`` as written, ``operation`` that of the
-    control plane where the tool is one; ``error`` is the code of a typed error.
+    control plane where the tool is one; ``error`` is the code of a typed error; ``replayed``: by an earlier driver.
     """
 
     command: str | None
@@ -37,6 +37,7 @@ class TraceStep(Plain):
     operation: str | None = None
     reached_plane: bool = False
     error: str | None = None
+    replayed: bool = False
 
 
 def _nothing(_: Evidence) -> frozenset[Code]:

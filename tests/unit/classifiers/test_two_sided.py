@@ -66,6 +66,25 @@ def test_the_first_place_where_both_sides_part_is_told(
     assert {one.expected for one in said} <= set(both.phrases())
 
 
+@pytest.mark.parametrize(
+    ("logged", "found"),
+    [
+        (["a0", "b1", "a2", "a3"], []),
+        (["a0", "a2", "a3"], []),
+        (["a2", "a3"], []),
+        (["a3"], ["lost"]),
+        (["a0", "a3"], ["altered"]),
+        (["b1", "a2", "a3"], ["altered"]),
+        (["a0", "b1", "c9", "a2", "a3"], ["unsent"]),
+    ],
+)
+def test_of_calls_before_it_was_gone_on_with_the_last_may_lack(make: Make, logged: list[str], found: list[str]) -> None:
+    whole = sent("a b a a")
+    calls = tuple(replace(call, replayed=place < 2) for place, call in enumerate(whole.calls))
+    said = make().classify(replace(whole, calls=calls, received=log(*logged)))
+    assert [one.ground for one in said] == found
+
+
 def test_a_control_plane_that_keeps_no_log_proves_nothing(make: Make) -> None:
     (said,) = make().classify(sent("a"))
     assert (said.ground, said.missing) == ("silent", True)
