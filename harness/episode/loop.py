@@ -8,9 +8,8 @@ from functools import partial
 
 from harness import meter
 from harness.episode.beside import late_sink
-from harness.episode.boundary import measure
 from harness.episode.budgets import at_start, used
-from harness.episode.classifying import codes_found, evidence_of
+from harness.episode.classifying import codes_found, evidence_to_keep
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -282,6 +281,6 @@ def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
         files=files,
         kinds_of=world.kinds_of,
         ending=ending_document(world) if world.scenario.end.check else None,
-        evidence=evidence_of(world, outcome, measure(world)) if world.scenario.classify else None,
+        evidence=evidence_to_keep(world, outcome) if world.scenario.classify else None,
         judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )
