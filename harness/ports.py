@@ -249,7 +249,7 @@ class Quota(Protocol):
         """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""
 
     def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
-        """What came of an attempt that is not settled yet; ``usage`` None is unknown, nobody pays what is not ``billed``."""
+        """What came of an attempt not settled yet; ``usage`` None is unknown, nobody pays what is not ``billed``."""
 
 
 class Pace(Protocol):
