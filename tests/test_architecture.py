@@ -70,6 +70,7 @@ CATCH_ALL = {
     "cli/main.py": "the last handler: no user is shown a traceback",
     "pools/processes.py": "carried from an episode's process to the one that began it",
     "suite/runner.py": "one episode's bug does not end the others",
+    "suite/walking.py": "a crash is what a walk looks for",
     "watching.py": "one look's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
     "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",

@@ -47,6 +47,8 @@ def close(
         world.drifts.extend(parts.witness.closed())
     state = journal.state
     changes = measure(world) if world else None
+    if world is not None:
+        world.changes = changes or ()
     conclusion = _conclude(parts, world, state, outcome, changes or ())
     declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
     declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]

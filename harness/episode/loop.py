@@ -42,7 +42,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Record
 from harness.schema.run import EpisodeResult, RecoveryClass, RunLogEntry
-from harness.schema.trace import EpisodeTrace
+from harness.schema.trace import EpisodeTrace, TraceChange
 
 __all__ = ["run"]
 
@@ -275,4 +275,8 @@ def _trace(world: World) -> EpisodeTrace:
         files=files,
         kinds_of=world.kinds_of,
         ending=ending_document(world) if world.scenario.end.check else None,
+        changes=tuple(
+            TraceChange(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in world.changes
+        ),
+        state=world.plane_state,
     )

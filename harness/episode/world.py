@@ -20,6 +20,7 @@ from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool, as_kept
 from harness.observation import FOLDER
 from harness.ports import ControlPlane
+from harness.receipt import ObservedChange
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import GrammarContext
@@ -91,6 +92,7 @@ class World:
     watched: int = 0
     final_text: str | None = None
     plane_state: dict[str, JsonValue] | None = None
+    changes: tuple[ObservedChange, ...] = ()
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0

@@ -16,6 +16,7 @@ from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
+from harness.schema.waiver import WaiverSpec
 
 __all__ = [
     "BoundarySpec",
@@ -203,6 +204,7 @@ class Scenario(Frozen):
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
     script: ScriptSet
+    waiver: WaiverSpec = WaiverSpec()
 
     @property
     def command_tools(self) -> dict[str, CommandTool]:

@@ -10,7 +10,7 @@ from harness.schema.message import ModelRequest
 from harness.schema.observation import Observation
 from harness.schema.scenario import Scenario
 
-__all__ = ["EpisodeTrace", "TraceStep"]
+__all__ = ["EpisodeTrace", "TraceChange", "TraceStep"]
 
 
 @plain
@@ -26,11 +26,23 @@ class TraceStep(Plain):
 
 
 @plain
+class TraceChange(Plain):
+    """One change of the workspace: its path (``root/relative``) as it is, what happened to it, by whom."""
+
+    path: str
+    change: str
+    by: str
+    allowed: bool
+
+
+@plain
 class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
     ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
+    ``changes`` is what it did to the workspace, ``state`` what the control plane held at the end, None where it cannot
+    tell.
     """
 
     bound: Scenario
@@ -39,3 +51,5 @@ class EpisodeTrace(Plain):
     files: dict[str, str]
     kinds_of: dict[str, str | None] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None
+    changes: tuple[TraceChange, ...] = ()
+    state: dict[str, JsonValue] | None = None

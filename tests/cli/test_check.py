@@ -17,8 +17,9 @@ from harness.schema.check import CheckFinding, CheckReport, Coverage, RecordingR
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
+from harness.suite import Deep
 
-Trace = Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
+Play = Callable[[LoadedScenario, ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
 FINDING = CheckFinding(scenario="pack/b", what="should pass, but: fail", where="script reference", todo="correct it")
 
 
@@ -54,8 +55,7 @@ def _report(name: str, *findings: CheckFinding) -> CheckReport:
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """``pack/b`` has a finding."""
 
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        del trace
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
         name = loaded.scenario.id
         return _report(name, *((FINDING,) if name == "pack/b" else ()))
 
@@ -89,8 +89,7 @@ def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: 
 def test_findings_that_say_the_same_are_told_once_with_every_place(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        del trace
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
         other = FINDING.model_copy(update={"where": "script second"})
         code = CheckFinding(scenario="pack/b", what="no script reaches it", where="code x", todo="remove it")
         return _report(loaded.scenario.id, FINDING, code, other).model_copy(update={"mutations": 0, "red": 0})
@@ -150,8 +149,8 @@ def test_episodes_are_played_with_the_script_the_plane_and_the_executor(
             played.append(job)
             return world.result(job), None
 
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        assert trace(actor)[0].receipt.scenario == loaded.scenario.id
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
+        assert play(loaded, actor)[0].receipt.scenario == loaded.scenario.id
         return _report(loaded.scenario.id)
 
     monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)

@@ -188,8 +188,8 @@ def check(
     scenario = Scenario.model_validate_json(json.dumps(data))
     loaded = LoadedScenario(scenario=scenario, digest=digest_json(data), path="pack/small.toml")
 
-    def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace]:
-        world = World(scenario)
+    def play(played: LoadedScenario, actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace]:
+        world = World(played.scenario)
         world.play(actor.script or ())
         receipt = receipt_of(loaded, actor, world).model_copy(update={"findings": findings, "outcome": outcome})
         log = RunLogEntry(
@@ -205,7 +205,7 @@ def check(
         )
         return EpisodeResult(receipt=receipt, log=log), seen
 
-    return check_scenario(loaded, trace=trace)
+    return check_scenario(loaded, play=play)
 
 
 def part(data: JsonValue, *path: str | int) -> dict[str, JsonValue]:
@@ -339,8 +339,8 @@ def test_a_check_that_no_passing_script_gets_to_is_told() -> None:
         checks.append({"kind": "look", "occurrence": 2, "shows": {"file": FILE, "reads": "any"}})
 
     assert told(check(add)) == [
-        "kind ask: answer check /mode is never looked at in a passing script",
-        "kind look: read proof is never looked at in a passing script",
+        "check of ask: answer check /mode is never looked at in a passing script",
+        "check of look: read proof is never looked at in a passing script",
     ]
 
 
