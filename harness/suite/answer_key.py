@@ -9,6 +9,7 @@ from typing import Final
 from harness.schema.base import as_json, canonical_json
 from harness.schema.check import CheckFinding
 from harness.schema.message import AssistantMessage, ModelRequest
+from harness.schema.rules import AnswerCheck
 from harness.schema.scenario import Scenario
 from harness.schema.trace import EpisodeTrace
 
@@ -54,9 +55,16 @@ def _facts(scenario: Scenario) -> set[str]:
 
 
 def _pointers(scenario: Scenario) -> set[str]:
-    found = {at for check in scenario.check for at in check.answer}
-    found |= {at for check in scenario.end.check for at in check.holds}
-    return found | {at for kind in scenario.kind for at in kind.where}
+    tables = [check.answer for check in scenario.check]
+    tables += [check.holds for check in scenario.end.check]
+    tables += [kind.where for kind in scenario.kind]
+    compared = {
+        wanted.same_as
+        for table in tables
+        for wanted in table.values()
+        if isinstance(wanted, AnswerCheck) and wanted.same_as is not None
+    }
+    return compared.union(*tables)
 
 
 def _pattern(names: list[str], pointers: list[str]) -> re.Pattern[str] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.schema.check import CheckFinding, CheckReport, Coverage, DeepCount, DeepProbe
+from harness.schema.counting import counted
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.suite.allowances import too_wide
 from harness.suite.answer_key import told_answers
@@ -83,6 +84,7 @@ def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep = Deep(), j
     tried = list(zip(offered, came, strict=True))
     findings = [
         *_not_passing(scenario, stage.passing),
+        *_left_over(scenario, stage.passing),
         *_idle_not_failing(scenario, stage.idle),
         *_wrong_code(scenario, stage.wrong),
         *(finding for _, missing in reached.values() for finding in missing),
@@ -166,6 +168,19 @@ def _not_passing(scenario: Scenario, played: Iterable[Played]) -> Iterator[Check
                 what=f"should pass, but: {ending(one.result)}",
                 where=f"script {one.name}",
                 todo="correct the script, or the rule that it breaks",
+            )
+
+
+def _left_over(scenario: Scenario, played: Iterable[Played]) -> Iterator[CheckFinding]:
+    scripts = {"reference": scenario.script.reference, **scenario.script.right}
+    for one in played:
+        left = len(scripts[one.name]) - one.receipt.counters.model_turns
+        if one.passed and left > 0:
+            yield CheckFinding(
+                scenario=scenario.id,
+                what=f"passes before its end: {counted(left, 'answer')} of it nobody asked for",
+                where=f"script {one.name}",
+                todo="let [end] ask for all that the script does, or shorten it",
             )
 
 

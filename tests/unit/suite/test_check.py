@@ -103,9 +103,11 @@ class World:
     seen: list[TraceStep] = field(default_factory=list)
     code: str | None = None
     ending: dict[str, JsonValue] | None = None
+    turns: int = 0
 
     def play(self, script: Script) -> None:
         for action in script:
+            self.turns += 1
             if not isinstance(action, str):
                 self.code = rules.silence(self.scenario, self.facts)
                 if rules.accepts(self.scenario, self.facts):
@@ -172,7 +174,7 @@ def receipt_of(loaded: LoadedScenario, actor: ActorSpec, world: World) -> Receip
             for n, kind in enumerate(world.kinds, 1)
         ),
         turns=(),
-        counters=Counters(model_turns=0, tool_calls=0, executed_calls=0, refused_calls=0),
+        counters=Counters(model_turns=world.turns, tool_calls=0, executed_calls=0, refused_calls=0),
         boundary=Boundary(measured=False),
     )
 
