@@ -27,8 +27,8 @@ def accepts(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
 
 
 def satisfies(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
-    """Whether these facts end the episode: with checks of the end it is over only when the actor stops calling."""
-    return accepts(scenario, facts) and not scenario.end.check
+    """Whether these facts end the episode: with checks of the end, or classifiers, only the actor's own stop does."""
+    return accepts(scenario, facts) and not scenario.end.check and not scenario.classify
 
 
 def ending_findings(scenario: Scenario, ending: JsonValue) -> tuple[RawFinding, ...]:

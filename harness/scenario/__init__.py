@@ -1,5 +1,6 @@
 """Scenario files: finding, reading, checking, choosing, and putting values in place."""
 
+from harness.scenario.checking_classifiers import NoClassifiers
 from harness.scenario.discovering import discover, select
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
@@ -9,6 +10,7 @@ from harness.scenario.scripts import load_scripts
 
 __all__ = [
     "UNPLAYED",
+    "NoClassifiers",
     "bind",
     "discover",
     "json_schema",

@@ -15,7 +15,11 @@ __all__ = ["EpisodeTrace", "TraceChange", "TraceStep"]
 
 @plain
 class TraceStep(Plain):
-    """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged."""
+    """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged.
+
+    ``turn`` and ``call`` (from 1) are its place; ``tool`` and ``arguments`` as written, ``operation`` that of the
+    control plane where the tool is one; ``error`` is the code of a typed error.
+    """
 
     command: str | None
     facts: tuple[str, ...]
@@ -23,6 +27,13 @@ class TraceStep(Plain):
     proposal: Proposal
     observation: Observation | None = None
     judgement: Judgement | None = None
+    turn: int = 0
+    call: int = 0
+    tool: str = ""
+    arguments: dict[str, JsonValue] | None = None
+    operation: str | None = None
+    reached_plane: bool = False
+    error: str | None = None
 
 
 @plain

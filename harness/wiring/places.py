@@ -16,6 +16,7 @@ from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
+from harness.wiring.judges import CLASSIFIERS
 
 __all__ = [
     "CONFIG",
@@ -107,7 +108,7 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
         if id_or_path not in found:
             raise CatalogError("scenario", id_or_path, tuple(sorted(found)))
         path = found[id_or_path]
-    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations)
+    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations, classifiers=CLASSIFIERS)
 
 
 def reporters() -> dict[str, Reporter]:
