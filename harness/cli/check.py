@@ -20,7 +20,7 @@ from harness.cli.selection import choose_all
 from harness.errors import InputError, PlaneMissingError
 from harness.schema.actor import ActorSpec
 from harness.schema.base import JsonValue
-from harness.schema.check import CheckReport, Coverage, DeepCount
+from harness.schema.check import CheckReport, Coverage, DeepCount, DeepProbe
 from harness.schema.counting import counted, worded
 from harness.schema.process import PlaneIdentity
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
@@ -218,7 +218,7 @@ def _text(report: CheckReport) -> str:
     if report.waived:
         counts += f", {report.waived} waived"
     lines = [f"{'fine' if not report.findings else 'NOT FINE'}  {report.scenario}  {counts}"]
-    lines += [folded(f"{name}: {_deep(count)}", "  ") for name, count in report.deep.items()]
+    lines += [folded(f"{name}: {_deep(name, count)}", "  ") for name, count in report.deep.items()]
     places: dict[tuple[str, str], list[str]] = {}
     for finding in report.findings:
         places.setdefault((finding.what, finding.todo), []).append(finding.where)
@@ -227,14 +227,14 @@ def _text(report: CheckReport) -> str:
     return "\n".join(lines)
 
 
-def _deep(count: DeepCount) -> str:
-    """Numbers; what there is none of is left out."""
+def _deep(name: DeepProbe, count: DeepCount) -> str:
+    """Numbers; what there is none of is left out. What a walk found is a finding."""
     more = (
         (count.same, "the same in effect"),
         (count.declared, "declared equivalent"),
         (count.left_out, "left out, for they are too many"),
     )
-    told = [f"{count.played} played", f"{count.noticed} noticed"]
+    told = [f"{count.played} played", *([] if name == "walks" else [f"{count.noticed} noticed"])]
     return ", ".join((*told, *(f"{number} {word}" for number, word in more if number)))
 
 

@@ -34,8 +34,8 @@ DeepProbe = Literal["mutants", "fixtures", "walks"]
 class DeepCount(Frozen):
     """How many mutants, parts of the world or walks were ``played``, and what came of them.
 
-    ``noticed`` did not pass, or were missed by somebody. Of mutants ``same`` passed with the effects of a right script,
-    ``declared`` are equivalent by the scenario's own word, and ``left_out`` were too many.
+    ``noticed`` did not pass, or were missed by somebody; of walks it is none. Of mutants ``same`` passed with the
+    effects of a right script, ``declared`` are equivalent by the scenario's own word, and ``left_out`` were too many.
     """
 
     played: int

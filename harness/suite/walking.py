@@ -96,14 +96,14 @@ def check_walks(
     try:
         shortest = find(strategy, is_found, settings=how)
     except NoSuchExample:
-        return DeepCount(played=len(walker.known), noticed=len(walker.known)), []
+        return DeepCount(played=len(walker.known)), []
     finding = CheckFinding(
         scenario=loaded.scenario.id,
         what=f"{walker.complaint(shortest)}, after {_text(shortest)[:_TOLD]}",
         where=f"walk of {len(shortest)}",
         todo="play it as a script; correct the rule, the check or the boundary that lets it pass",
     )
-    return DeepCount(played=len(walker.known), noticed=len(walker.known) - 1), [finding]
+    return DeepCount(played=len(walker.known)), [finding]
 
 
 def _complaint(scenario: Scenario, played: Played | str, right: Sequence[Effects]) -> str | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, Self
@@ -13,7 +14,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.progress import Progressing
 from harness.errors import RecordingError, ScenarioError
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.check import CheckFinding, CheckReport, Coverage, RecordingReport
+from harness.schema.check import CheckFinding, CheckReport, Coverage, DeepCount, DeepProbe, RecordingReport
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
@@ -120,6 +121,50 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
         "broken": [],
         "to_do": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("options", "deep"),
+    [
+        ((), Deep()),
+        (("--mutate-script",), Deep(mutants=True)),
+        (("--drop-fixtures",), Deep(fixtures=True)),
+        (("--walk", "7"), Deep(walks=7)),
+        (("--deep",), Deep(mutants=True, fixtures=True, walks=200)),
+        (("--deep", "--walk", "7"), Deep(mutants=True, fixtures=True, walks=7)),
+    ],
+)
+def test_what_is_asked_for_is_played_and_told_with_its_counts(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], deep: Deep
+) -> None:
+    asked: list[Deep] = []
+
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
+        asked.append(deep)
+        counts: dict[DeepProbe, DeepCount] = {
+            "mutants": DeepCount(played=9, noticed=4, same=3, declared=1, left_out=2),
+            "walks": DeepCount(played=7),
+        }
+        return _report(loaded.scenario.id).model_copy(update={"deep": counts, "waived": 2})
+
+    monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
+    lines = harness("check", "pack/a", *options)[1].splitlines()
+
+    assert asked == [deep]
+    assert lines[0].endswith("61 mutations, all red, 2 waived")
+    assert lines[1:3] == [
+        "  mutants: 9 played, 4 noticed, 3 the same in effect, 1 declared equivalent, 2 left out, for they are too many",
+        "  walks: 7 played",
+    ]
+
+
+def test_walks_without_the_library_that_walks_are_one_line(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    code, out, err = harness("check", "--walk", "3")
+    assert (code, out) == (4, "")
+    assert err == "harness: walks need hypothesis; type: pip install 'behavior-harness[walk]'\n"
 
 
 def test_unknown_scenario_empty_selection_and_missing_plane_have_their_codes(harness: Harness, world: World) -> None:

@@ -100,6 +100,7 @@ class World:
     facts: set[str] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     kinds: list[str | None] = field(default_factory=list)
+    ran: list[bool] = field(default_factory=list)
     seen: list[TraceStep] = field(default_factory=list)
     code: str | None = None
     ending: dict[str, JsonValue] | None = None
@@ -124,7 +125,7 @@ class World:
             self.call(action)
             if self.code is not None or rules.satisfies(self.scenario, self.facts):
                 return
-        self.code = "ran_out"
+        self.code = rules.silence(self.scenario, self.facts)
 
     def call(self, command: str) -> None:
         """One command."""
@@ -141,6 +142,7 @@ class World:
             self.counts[kind.name] = self.counts.get(kind.name, 0) + 1
             self.facts.update(judgement.sets)
         self.kinds.append(proposal.kind)
+        self.ran.append(observation is not None)
         self.seen.append(
             TraceStep(
                 command=command,
@@ -179,8 +181,8 @@ def _receipt_of(loaded: LoadedScenario, actor: ActorSpec, world: World) -> Recei
         findings=(),
         facts=tuple(sorted(world.facts)),
         steps=tuple(
-            Step(ordinal=n, turn=n, tool=tool_name("exec", {"exec"}), kind=kind, result="succeeded", executed=True)
-            for n, kind in enumerate(world.kinds, 1)
+            Step(ordinal=n, turn=n, tool=tool_name("exec", {"exec"}), kind=kind, result="succeeded", executed=ran)
+            for n, (kind, ran) in enumerate(zip(world.kinds, world.ran, strict=True), 1)
         ),
         turns=(),
         counters=Counters(model_turns=world.turns, tool_calls=0, executed_calls=0, refused_calls=0),

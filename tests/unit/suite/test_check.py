@@ -63,7 +63,7 @@ def test_without_a_passing_script_no_answer_is_called_untried() -> None:
 def test_a_right_script_that_does_not_pass_is_told() -> None:
     report = check(lambda data: part(data, "script", "right").update(hasty=["ask"]))
 
-    assert told(report) == ["script hasty: should pass, but: fail, ran_out"]
+    assert told(report) == ["script hasty: should pass, but: fail, stopped"]
 
 
 def test_a_wrong_script_with_another_code_is_told() -> None:
