@@ -232,7 +232,7 @@ def _deep(name: DeepProbe, count: DeepCount) -> str:
     more = (
         (count.same, "the same in effect"),
         (count.declared, "declared equivalent"),
-        (count.left_out, "left out, for they are too many"),
+        (count.left_out, "left out"),
     )
     told = [f"{count.played} played", *([] if name == "walks" else [f"{count.noticed} noticed"])]
     return ", ".join((*told, *(f"{number} {word}" for number, word in more if number)))

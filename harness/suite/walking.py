@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from harness.errors import UsageError
+from harness.errors import InputError, UsageError
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.check import CheckFinding, DeepCount
 from harness.schema.outcome import REASONS
@@ -58,6 +58,8 @@ class _Walker:
     def _played(self, script: Script) -> Played | str:
         try:
             return play_script(self.play, self.loaded, "walk", script)
+        except InputError:
+            raise
         except Exception as error:  # noqa: BLE001  (a crash is what a walk looks for)
             return type(error).__name__
 
