@@ -190,3 +190,9 @@ def test_a_check_of_the_end_that_nothing_can_break_is_told() -> None:
         f"changed ({what})"
         for what in ("another value", "another type")
     ]
+
+
+def test_a_script_that_passes_before_its_end_is_told() -> None:
+    report = check(lambda data: part(data, "script", "right").update(eager=["ask", "look", "look"]))
+
+    assert told(report) == ["script eager: passes before its end: 1 answer of it nobody asked for"]

@@ -7,18 +7,25 @@ import json
 import sys
 
 import pytest
+from planned import job_of, result_of
 from small_world import FILE, SMALL, World, check, part, told
 
 from harness.errors import UsageError
+from harness.redaction import name as shown_name
 from harness.schema.base import JsonValue
 from harness.schema.check import CheckFinding, DeepCount
+from harness.schema.outcome import Outcome
+from harness.schema.receipt import Step
 from harness.schema.scenario import Scenario
+from harness.schema.trace import EpisodeTrace, TraceChange
+from harness.schema.verdict import Verdict
 from harness.schema.waiver import WaiverSpec
 from harness.suite import Deep, require_walker
 from harness.suite.differing import first_difference
 from harness.suite.effects import Effects
-from harness.suite.playing import side_by_side
+from harness.suite.playing import Played, side_by_side
 from harness.suite.waiving import waived
+from harness.suite.walking import _complaint
 
 MUTANTS, FIXTURES = Deep(mutants=True), Deep(fixtures=True)
 WHY = "it is as right"
@@ -225,3 +232,32 @@ def test_what_is_asked_side_by_side_comes_in_order_and_ends_with_the_first_error
     assert [next(answers) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(UsageError):
         next(answers)
+
+
+DONE = Outcome(status="completed", reason="final_response")
+RAN = Step(ordinal=1, turn=1, tool=shown_name("exec", {"exec"}), kind=None, result="succeeded", executed=True)
+OUTSIDE = TraceChange(path="project/x", change="added", by="tool", allowed=False)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more", "changes", "complaint"),
+    [
+        ("fail", {"failure_code": "stopped"}, (), None),
+        ("fail", {"failure_code": "no_progress"}, (), None),
+        ("not_judged", {"cause": "scenario"}, (), None),
+        ("fail", {"failure_code": "made_up"}, (), "it fails with a code that nobody declares: made_up"),
+        ("not_judged", {"cause": "harness"}, (), "the harness fails: not_judged, completed/final_response"),
+        ("fail", {"failure_code": "stopped", "steps": (RAN,)}, (), "a call runs that no rule names"),
+        ("fail", {"failure_code": "stopped"}, (OUTSIDE,), "it changes what the scenario does not allow: project/x"),
+        ("pass", {"facts": ("seen",)}, (), None),
+        ("pass", {"facts": ()}, (), "it passes by accident: the facts are none, and not seen"),
+    ],
+)
+def test_what_a_walk_looks_for(
+    verdict: Verdict, more: dict[str, object], changes: tuple[TraceChange, ...], complaint: str | None
+) -> None:
+    job = job_of("pack/a")
+    trace = EpisodeTrace(bound=job.loaded.scenario, requests=(), steps=(), files={}, changes=changes)
+    right = Effects(facts=frozenset({"seen"}), changes=frozenset(), state=None, answer=None)
+    played = Played("walk", result_of(job, verdict, DONE, **more), trace)
+    assert _complaint(job.loaded.scenario, played, [right]) == complaint
