@@ -51,7 +51,7 @@ def check_mutants(
         elif (name, mutant.mutation) in declared:
             used.add((name, mutant.mutation))
         else:
-            findings.append(_finding(scenario.id, f"mutant of {name}, {mutant.mutation}", unlike))
+            findings.append(_finding(scenario.id, f"mutant of {name} ({mutant.mutation})", unlike))
     left = {(name, mutant.mutation) for name, mutant in every[MUTANTS_MAX:]}
     findings += unused_equivalences(scenario, used | left)
     count = DeepCount(

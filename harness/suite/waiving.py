@@ -43,7 +43,7 @@ def unused_equivalences(scenario: Scenario, used: Iterable[tuple[str, str]]) -> 
         CheckFinding(
             scenario=scenario.id,
             what="no such mutant passes with other effects than the right scripts have",
-            where=f"equivalence of {script}, {mutation}",
+            where=f"equivalence of {script} ({mutation})",
             todo=_TODO,
         )
         for script, mutation in declared

@@ -161,7 +161,7 @@ FAULTS = {
     "argument that nobody looks at": Fault(
         ANSWERS,
         (('"/answer/first" = "api"\n', ""),),
-        "mutant of reference, alter 3 content/first",
+        "mutant of reference (alter 3 content/first)",
         "the answer differs",
         MUTANTS,
     ),
@@ -174,7 +174,7 @@ FAULTS = {
     "equivalence of nothing": Fault(
         RECOVERS,
         (('"reference", mutations = [', '"reference", mutations = ["drop 2", '),),
-        "equivalence of reference, drop 2",
+        "equivalence of reference (drop 2)",
         "no such mutant",
         MUTANTS,
     ),
@@ -209,7 +209,7 @@ OF_LOOPX = {
             ('needs = { informed = "selected_action_before_quota" }\n', ""),
             ('selected_action_before_quota = ["cat {source} | head -5"]\n', ""),
         ),
-        "mutant of reference, drop 1",
+        "mutant of reference (drop 1)",
         "it passes by accident: the facts are acted, and not acted, informed",
         MUTANTS,
     ),

@@ -48,7 +48,7 @@ def test_a_mutant_that_passes_by_accident_is_told_with_what_is_different() -> No
     report = check(forgetful, deep=MUTANTS)
     accident = "it passes by accident: the facts are seen, and not informed, seen"
     assert told(report) == [
-        f"mutant of {script}, {mutation}: {accident}"
+        f"mutant of {script} ({mutation}): {accident}"
         for script in ("reference", "patient")
         for mutation in ("drop 1", "swap 1")
     ]
@@ -73,7 +73,7 @@ def test_a_mutant_that_is_declared_equivalent_may_pass() -> None:
 def test_an_equivalence_that_is_not_needed_is_told() -> None:
     report = check(lambda data: waive(data, "drop 1", "swap 1", "drop 2", "repeat 2", "drop 9"), deep=MUTANTS)
     assert told(report) == [
-        f"equivalence of {script}, {mutation}: no such mutant passes with other effects than the right scripts have"
+        f"equivalence of {script} ({mutation}): no such mutant passes with other effects than the right scripts have"
         for script in ("reference", "patient")
         for mutation in ("drop 2", "repeat 2", "drop 9")
     ]
