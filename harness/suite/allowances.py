@@ -15,20 +15,26 @@ from harness.schema.trace import EpisodeTrace
 
 __all__ = ["too_wide"]
 
+_UNWRITTEN: Final = "nothing that was played writes there"
+_UNANSWERED: Final = "no answer has it"
+#: What is said of a place that is not needed at all.
+_UNUSED: Final = frozenset({_UNWRITTEN, _UNANSWERED})
 #: Fewer values than these may be the same by chance: a time in seconds, of episodes that are faster.
 _ENOUGH: Final = 4
 
 
-def too_wide(scenario: Scenario, traces: Sequence[EpisodeTrace]) -> list[CheckFinding]:
+def too_wide(scenario: Scenario, traces: Sequence[EpisodeTrace], *, shared: bool = False) -> list[CheckFinding]:
     """Findings about ``boundary`` and ``call.volatile``, held against all that was played.
 
     A place is allowed for nothing if nothing is written there; ``dir/**`` allows too much if all that is written lies
     deeper, or is one file. A volatile value hides something if no answer has it, if it is an object or an array, if a
-    check looks there, or if it is the same in every episode.
+    check looks there, or if it is the same in every episode. What is ``shared`` with other scenarios of the file may be
+    for them, where it is not needed here.
     """
     if not traces:
         return []
-    return [*_writes(scenario, traces), *_volatile(scenario, traces)]
+    found = [*_writes(scenario, traces), *_volatile(scenario, traces)]
+    return [one for one in found if not (shared and one.what in _UNUSED)]
 
 
 def _writes(scenario: Scenario, traces: Sequence[EpisodeTrace]) -> Iterator[CheckFinding]:
@@ -49,7 +55,7 @@ def _writes(scenario: Scenario, traces: Sequence[EpisodeTrace]) -> Iterator[Chec
 
 def _of_pattern(pattern: str, written: Sequence[str]) -> tuple[str | None, str]:
     if not written:
-        return "nothing that was played writes there", "remove it from [boundary], or add a script that writes there"
+        return _UNWRITTEN, "remove it from [boundary], or add a script that writes there"
     if not pattern.endswith("/**"):
         return None, ""
     if len(written) == 1:
@@ -82,11 +88,11 @@ def _values(at: str, traces: Sequence[EpisodeTrace]) -> list[JsonValue]:
 
 
 def _hides(at: str, looked_at: Sequence[str], values: Sequence[JsonValue]) -> str | None:
-    check = next((one for one in looked_at if f"{one}/".startswith(f"{at}/") or f"{at}/".startswith(f"{one}/")), None)
+    check = next((one for one in looked_at if f"{one}/".startswith(f"{at}/")), None)
     if check is not None:
         return f"what may differ is what a check looks at: {check}"
     if not values:
-        return "no answer has it"
+        return _UNANSWERED
     if any(isinstance(value, dict | list) for value in values):
         return "all that is in it may differ, for it is no single value"
     if len(values) >= _ENOUGH and len({canonical_json(value) for value in values}) == 1:

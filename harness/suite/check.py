@@ -15,7 +15,7 @@ from harness.suite.coverage import covered
 from harness.suite.dropped_fixtures import check_fixtures
 from harness.suite.idle import idle_scripts
 from harness.suite.mutated_scripts import check_mutants
-from harness.suite.playing import Play, Played, ending, play_all, play_script
+from harness.suite.playing import Play, Played, ending, is_variant, play_all, play_script
 from harness.suite.probe import probe
 from harness.suite.proofs import unproved
 from harness.suite.waiving import waived
@@ -91,12 +91,12 @@ def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep = Deep(), j
         *probed.findings,
         *unproved(scenario),
         *told_answers(scenario, traces),
-        *too_wide(scenario, traces),
+        *too_wide(scenario, traces, shared=is_variant(loaded)),
         *filter(None, (not_on_offer(scenario, offer, how) for offer, how in tried)),
     ]
     counts, more = _deepened(play, loaded, stage, right, tried=tried, deep=deep, jobs=jobs)
     asked = _ALWAYS | ({"fixture"} if deep.fixtures else frozenset())
-    left, accepted = waived(scenario, [*findings, *more], asked=asked)
+    left, accepted = waived(scenario, [*findings, *more], asked=asked, shared=is_variant(loaded))
     return CheckReport(
         scenario=scenario.id,
         scripts=len(stage.all),

@@ -27,7 +27,8 @@ _TRIED: Final = "control_run"
 class Offer:
     """A wrong script, the scenario without the rule that it breaks, and the place of the call that breaks it.
 
-    ``demanded``: its rule warns of it by name, so it must be on offer. A call of no kind needs not.
+    ``demanded``: its rule forbids the thing itself (``fatal``, ``never``), so it must be on offer. What comes too early
+    the control plane may refuse as well, and a call of no kind nobody warns of.
     """
 
     code: str
@@ -47,8 +48,11 @@ def offered_codes(scenario: Scenario) -> list[str]:
 
 
 def _forbids(kind: KindSpec) -> tuple[str, ...]:
-    fatal = () if kind.fatal is None else (kind.fatal,)
-    return (*fatal, *kind.never.values(), *kind.needs.values())
+    return (*_warns_of(kind), *kind.needs.values())
+
+
+def _warns_of(kind: KindSpec) -> tuple[str, ...]:
+    return (*(() if kind.fatal is None else (kind.fatal,)), *kind.never.values())
 
 
 def offers(loaded: LoadedScenario, wrong: Iterable[Played]) -> Iterator[Offer]:
@@ -65,7 +69,7 @@ def offers(loaded: LoadedScenario, wrong: Iterable[Played]) -> Iterator[Offer]:
         call = None if scenario.call is None else _with_call(scenario.call, last)
         free = scenario.model_copy(update={"kind": kinds, "call": call})
         world = with_scenario(loaded, free)
-        demanded = last.proposal.kind is not None
+        demanded = any(kind.name == last.proposal.kind and one.name in _warns_of(kind) for kind in scenario.kind)
         yield Offer(one.name, scenario.script.wrong[one.name], world, len(steps), demanded=demanded)
 
 

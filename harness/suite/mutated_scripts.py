@@ -10,7 +10,7 @@ from harness.schema.check import CheckFinding, DeepCount
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Script
 from harness.suite.effects import Effects
-from harness.suite.playing import Play, Played, ending, play_all
+from harness.suite.playing import Play, Played, ending, is_variant, play_all
 from harness.suite.script_mutants import Mutant, mutants_of
 from harness.suite.waiving import unused_equivalences
 
@@ -53,7 +53,8 @@ def check_mutants(
         else:
             findings.append(_finding(scenario.id, f"mutant of {name} ({mutant.mutation})", unlike))
     left = {(name, mutant.mutation) for name, mutant in every[MUTANTS_MAX:]}
-    findings += unused_equivalences(scenario, used | left)
+    if not is_variant(loaded):
+        findings += unused_equivalences(scenario, used | left)
     count = DeepCount(
         played=len(chosen),
         noticed=len(chosen) - same - len(used) - sum(one.where.startswith("mutant") for one in findings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TypeVar
 
 from harness.schema.actor import ActorSpec
@@ -15,7 +16,7 @@ from harness.schema.script import Script
 from harness.schema.trace import EpisodeTrace
 from harness.suite.idle import script_actor
 
-__all__ = ["Play", "Played", "ending", "play_all", "play_script", "side_by_side", "with_scenario"]
+__all__ = ["Play", "Played", "ending", "is_variant", "play_all", "play_script", "side_by_side", "with_scenario"]
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -46,6 +47,11 @@ class Played:
 def with_scenario(loaded: LoadedScenario, scenario: Scenario) -> LoadedScenario:
     """The loaded scenario with other rules or another world: for one question, and never for a receipt that is kept."""
     return loaded.model_copy(update={"scenario": scenario})
+
+
+def is_variant(loaded: LoadedScenario) -> bool:
+    """Whether it is one of several scenarios of its file, and has parts that may be there for the others."""
+    return PurePath(loaded.path).stem != loaded.scenario.id.rpartition("/")[2]
 
 
 def play_script(play: Play, loaded: LoadedScenario, name: str, script: Script) -> Played:

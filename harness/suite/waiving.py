@@ -13,12 +13,12 @@ _TODO = "remove it from [waiver]"
 
 
 def waived(
-    scenario: Scenario, findings: Iterable[CheckFinding], *, asked: frozenset[str]
+    scenario: Scenario, findings: Iterable[CheckFinding], *, asked: frozenset[str], shared: bool = False
 ) -> tuple[list[CheckFinding], int]:
     """What is left of the findings, with the waivers that are not needed, and how many were waived.
 
     ``asked`` are the kinds of findings (the first word, as ``fixture``) that were looked for: a waiver of any other
-    may be needed all the same.
+    may be needed all the same, and so may one that is ``shared`` with other scenarios of the file.
     """
     reasons = {one.what for one in scenario.waiver.waived}
     left: list[CheckFinding] = []
@@ -31,7 +31,7 @@ def waived(
     left += [
         CheckFinding(scenario=scenario.id, what="there is nothing to be waived", where=f"waiver of {what}", todo=_TODO)
         for what in sorted(reasons - used)
-        if what.split(" ", 1)[0] in asked
+        if what.split(" ", 1)[0] in asked and not shared
     ]
     return left, len(used)
 

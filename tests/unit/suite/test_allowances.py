@@ -76,7 +76,8 @@ def hidden(at: str, *answers: JsonValue) -> list[str]:
         ("/id", [{}, {"other": 1}], ["no answer has it"]),
         ("/event", [{"event": {"id": 1}}], ["all that is in it may differ, for it is no single value"]),
         ("/target", [{"target": 1}], ["what may differ is what a check looks at: /target/names/0"]),
-        ("/mode/word", [{"mode": {"word": 1}}], ["what may differ is what a check looks at: /mode"]),
+        ("/mode", [{"mode": "a"}], ["what may differ is what a check looks at: /mode"]),
+        ("/mode/word", [{"mode": {"word": 1}}], []),  # a check of what is around it does not look at it
     ],
 )
 def test_a_volatile_value_hides_nothing(at: str, answers: list[JsonValue], told: list[str]) -> None:
@@ -85,3 +86,14 @@ def test_a_volatile_value_hides_nothing(at: str, answers: list[JsonValue], told:
 
 def test_without_an_episode_nothing_is_said() -> None:
     assert too_wide(scenario_of(boundary={"plane_writes": ["run/log"]}), []) == []
+
+
+def test_what_is_not_needed_in_one_of_several_scenarios_of_a_file_may_be_for_the_others() -> None:
+    scenario = scenario_of(
+        boundary={"plane_writes": ["run/log", "run/**"]}, call={"allow": {"ask now": []}, "volatile": ["/id", "/mode"]}
+    )
+    change = TraceChange(path="run/one", change="added", by="control_plane", allowed=True)
+    trace = EpisodeTrace(bound=scenario, requests=(), steps=(), files={}, changes=(change,))
+    alone = [one.where for one in too_wide(scenario, [trace])]
+    assert alone == ["write run/log", "write run/**", "volatile /id", "volatile /mode"]
+    assert [one.where for one in too_wide(scenario, [trace], shared=True)] == ["write run/**", "volatile /mode"]

@@ -26,17 +26,32 @@ def test_only_a_path_that_a_rule_forbids_is_tried() -> None:
     assert set(offered_codes(scenario)) == {"sunk", "turned", "looked_first", "odd"}
 
 
+def forbidding(data: dict[str, JsonValue], script: list[JsonValue]) -> None:
+    """To look is forbidden altogether; the wrong script takes that path."""
+    part(data, "kind", 1).pop("needs")
+    part(data, "kind", 1).update(never={"informed": "looked_late"})
+    wrong = part(data, "script", "wrong")
+    wrong.pop("looked_first")
+    wrong.update(looked_late=script)
+
+
 def test_the_wrong_path_is_taken_once_its_rule_is_off() -> None:
-    report = check()
-    assert (told(report), report.offers) == ([], 2)
+    report = check(lambda data: forbidding(data, ["ask", "look"]))
+    assert not any(line.startswith("offer of") for line in told(report))
+    assert report.offers == 2
 
 
 def test_a_wrong_path_that_cannot_be_taken_is_told() -> None:
     """The call fails in this world whatever the rules say, so nobody is tempted."""
-    report = check(lambda data: part(data, "script", "wrong").update(looked_first=["look!"]))
-    assert told(report) == [
-        "offer of looked_first: the wrong path is not on offer: with its rule off the call ends with exit code 1"
+    report = check(lambda data: forbidding(data, ["ask", "look!"]))
+    assert [line for line in told(report) if line.startswith("offer of")] == [
+        "offer of looked_late: the wrong path is not on offer: with its rule off the call ends with exit code 1"
     ]
+
+
+def test_what_comes_too_early_is_tried_and_may_be_refused_by_the_control_plane_too() -> None:
+    report = check(lambda data: part(data, "script", "wrong").update(looked_first=["look!"]))
+    assert (told(report), report.offers) == ([], 2)
 
 
 def test_a_wrong_script_that_ends_otherwise_is_not_tried() -> None:

@@ -261,3 +261,11 @@ def test_what_a_walk_looks_for(
     right = Effects(facts=frozenset({"seen"}), changes=frozenset(), state=None, answer=None)
     played = Played("walk", result_of(job, verdict, DONE, **more), trace)
     assert _complaint(job.loaded.scenario, played, [right]) == complaint
+
+
+def test_a_variant_of_a_file_need_not_use_the_waivers_of_the_whole_file() -> None:
+    def change(data: dict[str, JsonValue]) -> None:
+        waive(data, "drop 1", "swap 1", "drop 2", what="code odd")
+        data["id"] = "pack/small-variant"
+
+    assert told(check(change, deep=MUTANTS)) == []
