@@ -30,7 +30,9 @@ REMEMBERED: Final = frozenset(
         "refusals",
         "repeat_idempotent",
         "reports",
+        "require_sandbox",
         "retries",
+        "sandbox",
         "shadow",
         "stale",
     }

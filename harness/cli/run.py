@@ -33,6 +33,7 @@ from harness.receipt import locked
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
+from harness.wiring.sandboxing import confinement
 
 __all__ = ["run"]
 
@@ -130,6 +131,7 @@ def run(
         pool=scale.pool_for(jobs),
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
+        confinement=confinement(options.sandbox),
     )
     return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
 

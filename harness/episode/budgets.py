@@ -20,6 +20,15 @@ def used(world: World, *, after: bool = False) -> meter.Used:
     Tokens are only added up where they are limited.
     """
     state, limits = world.state, world.limits
+    overdue = world.bounds.passed(after=after) is not None
+    if not world.is_measured:
+        return meter.Used(
+            overdue=overdue,
+            tool_calls=state.tool_calls,
+            by_name=state.calls_by_name,
+            model_turns=state.model_turns,
+            is_measured=False,
+        )
     return meter.Used(
         active_ms=state.active_ms,
         total_tokens=meter.NOTHING if limits.total_tokens is None else state.total_tokens,
@@ -28,7 +37,7 @@ def used(world: World, *, after: bool = False) -> meter.Used:
         tool_calls=state.tool_calls,
         by_name=state.calls_by_name,
         model_turns=state.model_turns,
-        overdue=world.bounds.passed(after=after) is not None,
+        overdue=overdue,
     )
 
 

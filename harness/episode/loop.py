@@ -139,6 +139,7 @@ def _played(  # noqa: C901  (one handler an ending)
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
+        stack.callback(world.values.close)
         world.late = late
         if parts.job.pays_again:
             world.flag("duplicate_risk")

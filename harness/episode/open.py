@@ -29,6 +29,7 @@ from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
+from harness.schema.process import PlaneIdentity
 from harness.schema.record import FixtureBound, Opened, OpPlanned, OpReceipt, OpStarted
 from harness.schema.remembering import remembered
 from harness.schema.scenario import PlaneTool, Scenario, Tool
@@ -139,7 +140,7 @@ def open_world(
     not_done_yet(world)
     if parts.witness is not None:
         told = [digest_text(placeholders.hide(text)) for text in prompt_texts(world)]
-        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
+        declared: list[JsonValue] = [_declared(tool) for tool in tools]
         world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
     return world
 
@@ -210,9 +211,21 @@ def _parts(parts: EpisodeParts) -> dict[str, Digest]:
         **_parts_of_scenario(job.loaded.scenario),
         "scenario": digest_json(job.loaded.digest),
         "actor": digest_json(job.actor.identity.digest),
-        "control_plane": digest_json(job.plane.model_dump(mode="json")),
+        "control_plane": _digest_of_plane(job.plane),
         "classifier": digest_json(parts.classifier_version),
     }
+
+
+@remembered(64)
+def _digest_of_plane(plane: PlaneIdentity) -> Digest:
+    return digest_json(plane.model_dump(mode="json"))
+
+
+@remembered(256)
+def _declared(tool: ToolSpec) -> JsonValue:
+    """As it stands in the definition; not to be changed."""
+    told: JsonValue = tool.model_dump(mode="json")
+    return told
 
 
 @remembered(64)
@@ -248,7 +261,7 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
         "scenario": job.loaded.digest,
         "actor": job.actor.identity.digest,
         "plane": job.plane.model_dump(mode="json"),
-        "tools": [tool.model_dump(mode="json") for tool in tools],
+        "tools": [_declared(tool) for tool in tools],
         "classifier": parts.classifier_version,
         "trial": job.trial,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import get_args
 
 from harness.rules.expecting import phrase
@@ -15,6 +16,7 @@ from harness.schema.scenario import Scenario
 __all__ = ["codes", "sayable"]
 
 _LONGEST = 200
+_REFUSALS: tuple[str, ...] = get_args(Refusal)
 #: A path that is absolute or starts in a home directory, anywhere in a text.
 _FOREIGN_PATH = re.compile(r"(?<![\w.{}/#-])[/~](?=[\w.])")
 
@@ -32,7 +34,7 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
     path is never one of them.
     """
     found: set[str] = {"run", "timed out", "a JSON object", "a read that ran", "the content of the file"}
-    found.update((*scenario.codes, *get_args(Refusal), *others))
+    found.update((*scenario.codes, *_REFUSALS, *others))
     for kind in scenario.kind:
         found.update((kind.name, *kind.never, *kind.needs, *([] if kind.sets is None else [kind.sets])))
         found.update(_words(kind.where.values()))
@@ -40,7 +42,7 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
         found.update(_words(end_check.holds.values()))
     for spec in scenario.check:
         found.update(_words(spec.answer.values()))
-    return frozenset(text for text in found if _is_harmless(text))
+    return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))
 
 
 def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
@@ -51,5 +53,7 @@ def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
                 yield value
 
 
+@lru_cache(maxsize=4096)
 def _is_harmless(text: str) -> bool:
-    return len(text) <= _LONGEST and text.isprintable() and not _FOREIGN_PATH.search(text)
+    """Of a text that is not long: every trial of a scenario asks for the same ones."""
+    return text.isprintable() and not _FOREIGN_PATH.search(text)

@@ -22,6 +22,7 @@ from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen, halves, remove
+from harness.scenario import fixed_time
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
@@ -36,6 +37,7 @@ from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
+from harness.wiring.sandboxing import InWorkspace, require_room_for_shells
 from harness.wiring.waiting import durable_place
 from harness.workspace import Removals, Workspace, remove_tree
 
@@ -190,6 +192,7 @@ class Session:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
+        require_room_for_shells(job)
         masks = Masks()
         actor, witness = self._actor(job, masks)
         actor, asked = with_faults(actor, job.loaded.scenario.fault)
@@ -204,7 +207,7 @@ class Session:
             witness=witness,
             open_plane=open_plane,
             operations=plane_operations(job.plane.ref) or {},
-            executor=self._cold(None),
+            executor=self._cold(None, job.options.sandbox),
             clock=clock,
             cancelled=lambda: self._stop.is_set() or asked.is_set(),
             search_path=self._place.search_path,
@@ -243,11 +246,15 @@ class Session:
         return open_actor(self._place, spec, self._transports, hearing=hearing), None
 
     def _executor_for(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
+        return InWorkspace(self._chosen(job, plane, workspace, shadow), workspace)
+
+    def _chosen(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
         options = job.options
-        cold = self._cold(options.plane_time)
+        time = options.plane_time or fixed_time(job.loaded.scenario)
+        cold = self._cold(time, options.sandbox)
         if options.executor == "cold":
             return cold
-        warm = self._warm(plane, options.plane_time)
+        warm = self._warm(plane, time, options.sandbox)
         if options.shadow_every < 1:
             return warm
         spec = job.loaded.scenario.call
@@ -263,14 +270,15 @@ class Session:
         executor: Executor = wrapped
         return executor
 
-    def _cold(self, time: str | None) -> Stoppable:
+    def _cold(self, time: str | None, sandbox: str) -> Stoppable:
         process = catalog.module("executors", "process").ProcessExecutor
-        return self._shared(("cold", time or ""), lambda: process(plane_time=_moment(time)))
+        key = ("cold", time or "", sandbox)
+        return self._shared(key, lambda: process(plane_time=_moment(time), confined=sandbox != "off"))
 
-    def _warm(self, plane: InstalledPlane, time: str | None) -> Stoppable:
-        fallback = self._cold(time)
+    def _warm(self, plane: InstalledPlane, time: str | None, sandbox: str) -> Stoppable:
+        fallback = self._cold(time, sandbox)
         warm = catalog.module("executors", "warm").WarmExecutor
-        key = ("warm", plane.identity.ref, time or "")
+        key = ("warm", plane.identity.ref, time or "", sandbox)
         return self._shared(key, lambda: warm(plane.python, fallback=fallback, plane_time=_moment(time)))
 
     def _shared(self, key: tuple[str, ...], make: Callable[[], Stoppable]) -> Stoppable:

@@ -30,7 +30,9 @@ SAID: dict[str, tuple[str, ...]] = {
     "refusals": ("--refusals", "7"),
     "repeat_idempotent": ("--repeat-idempotent",),
     "reports": ("--report", "junit"),
+    "require_sandbox": ("--require-sandbox",),
     "retries": ("--retries", "5"),
+    "sandbox": ("--sandbox", "off"),
     "shadow": ("--shadow", "0"),
     "stale": ("--stale", "warn"),
 }
