@@ -35,7 +35,8 @@ class DeepCount(Frozen):
     """How many mutants, parts of the world or walks were ``played``, and what came of them.
 
     ``noticed`` did not pass, or were missed by somebody; of walks it is none. Of mutants ``same`` passed with the
-    effects of a right script, ``declared`` are equivalent by the scenario's own word, and ``left_out`` were too many.
+    effects of a right script (``alike`` names them, to be looked through), ``declared`` are equivalent by the
+    scenario's own word, and ``left_out`` were too many.
     """
 
     played: int
@@ -43,6 +44,7 @@ class DeepCount(Frozen):
     same: int = 0
     declared: int = 0
     left_out: int = 0
+    alike: tuple[str, ...] = ()
 
 
 class CheckReport(Frozen):

@@ -42,12 +42,12 @@ def check_mutants(
     declared = {(one.script, name) for one in scenario.waiver.equivalent for name in one.mutations}
     findings: list[CheckFinding] = []
     used: set[tuple[str, str]] = set()
-    same = 0
-    named = [(f"{name}, {mutant.mutation}", mutant.script) for name, mutant in chosen]
+    alike: list[str] = []
+    named = [(f"{name} ({mutant.mutation})", mutant.script) for name, mutant in chosen]
     for (name, mutant), played in zip(chosen, play_all(play, loaded, named, jobs=jobs), strict=True):
         unlike = _unlike(played, [right[name], *right.values()])
         if unlike is None:
-            same += played.passed
+            alike += [played.name] if played.passed else []
         elif (name, mutant.mutation) in declared:
             used.add((name, mutant.mutation))
         else:
@@ -57,10 +57,11 @@ def check_mutants(
         findings += unused_equivalences(scenario, used | left)
     count = DeepCount(
         played=len(chosen),
-        noticed=len(chosen) - same - len(used) - sum(one.where.startswith("mutant") for one in findings),
-        same=same,
+        noticed=len(chosen) - len(alike) - len(used) - sum(one.where.startswith("mutant") for one in findings),
+        same=len(alike),
         declared=len(used),
         left_out=len(left),
+        alike=tuple(alike),
     )
     return count, findings
 
