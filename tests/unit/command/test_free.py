@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.command import FREE_GRAMMARS, GRAMMARS, parse
@@ -10,7 +12,7 @@ from harness.schema.command import GrammarContext
 
 @pytest.fixture
 def shell(context: GrammarContext) -> GrammarContext:
-    return context.model_copy(update={"profile": "sandboxed-shell"})
+    return replace(context, profile="sandboxed-shell")
 
 
 def test_only_the_shell_is_free() -> None:
