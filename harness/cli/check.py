@@ -13,7 +13,7 @@ import click
 from harness import wiring
 from harness.cli.check_recordings import Replayed, check_recordings
 from harness.cli.exit_codes import ExitCode, gravest
-from harness.cli.options import executor_option, format_option
+from harness.cli.options import executor_option, format_option, sandbox_option, sandbox_said
 from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose_all
@@ -65,7 +65,10 @@ Examples:
 @click.option("--deep", is_flag=True, help="All of these, with 200 walks.")
 @format_option("How the result is printed.")
 @executor_option("How the control plane is run.")
+@sandbox_option
+@click.pass_context
 def check(
+    context: click.Context,
     *,
     selection: tuple[str, ...],
     mutate: bool,
@@ -96,7 +99,7 @@ def check(
         note(f"harness: {error}")
     if not chosen:
         return ExitCode.BAD_INPUT
-    options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
+    options = EpisodeOptions(executor="cold" if executor == "cold" else "warm", sandbox=sandbox_said(context))
     reports: list[CheckReport] = []
     total = None if asked != Deep() else _episodes(settings, chosen)
     with wiring.Session(settings) as session, progress(total) as advance:

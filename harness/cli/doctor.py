@@ -100,7 +100,12 @@ def _network(settings: wiring.Settings) -> environment.Fact:
 
 def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     found = [
-        environment.Fact(name=f"control plane {one.identity.ref}", status="ok", text=str(one.root), hint="")
+        environment.Fact(
+            name=f"control plane {one.identity.ref}",
+            status="ok",
+            text=str(one.root) if one.node is None else f"{one.root}, with Node.js {one.node_version}",
+            hint="",
+        )
         for one in provision.installed(settings.home)
     ]
     found += [

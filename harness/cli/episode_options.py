@@ -8,7 +8,7 @@ from typing import Final, Literal, ParamSpec, TypeVar
 import click
 
 from harness.cli.grouped import in_order, keep, kept
-from harness.cli.options import DEFAULT_EXECUTOR
+from harness.cli.options import DEFAULT_EXECUTOR, sandbox_option, sandbox_said
 from harness.errors import UsageError
 from harness.schema.run import EpisodeOptions
 
@@ -36,10 +36,10 @@ def episode_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _sandbox(context: click.Context) -> Literal["auto", "require", "off"]:
-    off, must = kept(context, "sandbox") == "off", bool(kept(context, "require_sandbox"))
-    if off and must:
+    said, must = sandbox_said(context), bool(kept(context, "require_sandbox"))
+    if must and said == "off":
         raise UsageError("--sandbox off and --require-sandbox contradict each other; leave one out")
-    return "off" if off else "require" if must else "auto"
+    return "require" if must else said
 
 
 _OPTIONS: Final = (
@@ -52,15 +52,7 @@ _OPTIONS: Final = (
         callback=keep,
         help="How the control plane is run; receipts are the same.",
     ),
-    click.option(
-        "--sandbox",
-        type=click.Choice(("auto", "off")),
-        default="auto",
-        show_default=True,
-        expose_value=False,
-        callback=keep,
-        help="Confine what is run to its workspace as far as the machine can, or not at all.",
-    ),
+    sandbox_option,
     click.option(
         "--require-sandbox",
         is_flag=True,

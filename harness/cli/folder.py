@@ -117,6 +117,8 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
     manifest = view.manifest
     stopped: JsonValue = list(manifest.stopped)
+    versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
+    several: dict[str, JsonValue] = {"versions": versions} if versions else {}
     return {
         "run": manifest.run_id,
         "folder": str(folder),
@@ -125,6 +127,7 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
         "receipts": receipts,
         "verdicts": dict(manifest.verdicts),
         "cost": cost,
+        **several,
     }
 
 
@@ -142,6 +145,7 @@ def _summary(loaded: LoadedScenario) -> ScenarioSummary:
         tags=scenario.tags,
         graph=rules.graph(scenario),
         parts=dict(loaded.parts),
+        plane=scenario.plane,
     )
 
 

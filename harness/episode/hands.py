@@ -40,7 +40,7 @@ class CallInHand:
     """One call on its way through the checks.
 
     ``room`` is how many characters of its batch are its own; ``shown`` what the actor is shown of its result, None
-    where there is none; ``spilled`` whether the whole of it is kept.
+    where there is none; ``spilled`` whether the whole of it is kept. ``replayed``: it was made by an earlier driver.
     """
 
     turn: int
@@ -60,6 +60,7 @@ class CallInHand:
     room: int = 0
     shown: str | None = None
     spilled: bool = False
+    replayed: bool = False
 
     @property
     def operation(self) -> str:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 
 from harness.control import control_tools
+from harness.episode.classifying import look_before
 from harness.episode.declaring import tool_spec
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
@@ -14,8 +15,9 @@ from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.operations import with_operations
+from harness.episode.packet import deliver_with_packet
 from harness.episode.parts import EpisodeParts
-from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
+from harness.episode.prompting import prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
@@ -136,13 +138,19 @@ def open_world(
         encoded=EncodedMessages(placeholders.hide_json, placeholders.touches),
         durable=durable,
     )
-    deliver_prompt(world)
+    look_before(world)
+    deliver_with_packet(world)
     not_done_yet(world)
-    if parts.witness is not None:
-        told = [digest_text(placeholders.hide(text)) for text in prompt_texts(world)]
-        declared: list[JsonValue] = [_declared(tool) for tool in tools]
-        world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
+    _witnessed(world)
     return world
+
+
+def _witnessed(world: World) -> None:
+    witness = world.parts.witness
+    if witness is not None:
+        told = [digest_text(world.placeholders.hide(text)) for text in prompt_texts(world)]
+        declared: list[JsonValue] = [_declared(tool) for tool in world.tools]
+        world.drifts.extend(witness.opened(digest_json(list(told)), digest_json(declared)))
 
 
 def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Workspace:

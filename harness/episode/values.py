@@ -86,6 +86,10 @@ class LateValues:
             self._found[name] = value
         return value
 
+    def put(self, name: str, text: str) -> None:
+        """Make a name known that the scenario does not declare."""
+        self._found[name] = text
+
     def missing(self, text: str) -> tuple[str, ...]:
         """Declared late names in a text that cannot be resolved now, in order."""
         absent: list[str] = []

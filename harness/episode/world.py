@@ -24,6 +24,7 @@ from harness.ports import ControlPlane
 from harness.receipt import ObservedChange
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.classifier import ReceivedCall
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest, Writer
 from harness.schema.finding import RawFinding
@@ -93,8 +94,11 @@ class World:
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
     final_text: str | None = None
+    packet: JsonValue = None
     plane_state: dict[str, JsonValue] | None = None
     changes: tuple[ObservedChange, ...] = ()
+    plane_before: dict[str, JsonValue] | None = None
+    received: tuple[ReceivedCall, ...] | None = None
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0

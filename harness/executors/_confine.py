@@ -44,18 +44,25 @@ class Means:
         found += ["seccomp"] if self._filtered else []
         return found + ([f"namespaces-{self._tree}"] if self._tree else [])
 
-    def begin(self, folder: bytes) -> int:
+    def begin(self, folder: bytes, *, loopback: bool = False) -> int:
         """In a call's supervisor, before anything of the call is started; 0, or the first process of its tree.
 
-        Raises OSError.
+        ``loopback``: the call has one of its own. Raises OSError.
         """
-        return _namespaces.begin_tree(folder) if self._tree else 0
+        if not self._tree:
+            return 0
+        if loopback:
+            _namespaces.own_loopback()
+        return _namespaces.begin_tree(folder)
 
-    def enter(self, folder: bytes, seconds: float, *, alone: bool = False) -> None:
+    def enter(self, folder: bytes, seconds: float, *, alone: bool = False, loopback: bool = False) -> None:
         """In a call's worker: it writes below ``folder`` only from now on; its bound is in seconds.
 
-        ``alone``: it sees nothing else either. Raises OSError, also where that cannot be held.
+        ``alone``: it sees nothing else either. ``loopback``: it may use that of its own, see ``begin``. Raises OSError,
+        also where that cannot be held.
         """
+        if loopback and not self._tree:
+            raise OSError(errno.ENOTSUP, "loopback")
         if alone and not (self._tree and self._filtered):
             raise OSError(errno.ENOTSUP, "alone")
         if alone:
@@ -66,10 +73,10 @@ class Means:
         if _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl")
         if self._landlock:
-            _landlock.restrict(folder, self._landlock)
+            _landlock.restrict(folder, self._landlock, tcp=loopback)
         self._set_limits(seconds)
         if self._filtered:
-            _seccomp.restrict()
+            _seccomp.restrict(loopback=loopback)
 
     def _set_limits(self, seconds: float) -> None:
         """Bounds of one process each: none that a program meets within the time of its call but a runaway one."""

@@ -45,10 +45,15 @@ def version() -> int:
     return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)))
 
 
-def restrict(folder: bytes, abi: int) -> None:
-    """Keep to ``folder`` for good, as far as version ``abi`` can; no-new-privileges must be set. Raises OSError."""
+def restrict(folder: bytes, abi: int, *, tcp: bool = False) -> None:
+    """Keep to ``folder`` for good, as far as version ``abi`` can; no-new-privileges must be set. Raises OSError.
+
+    ``tcp``: TCP stays, for it reaches nobody.
+    """
     handled = sum(rights for since, rights in _BY_VERSION if abi >= since)
-    ruleset = _Ruleset(handled, _TCP if abi >= _TCP_VERSION else 0, _SCOPES if abi >= _SCOPES_VERSION else 0)
+    ruleset = _Ruleset(
+        handled, _TCP if abi >= _TCP_VERSION and not tcp else 0, _SCOPES if abi >= _SCOPES_VERSION else 0
+    )
     size = 24 if abi >= _SCOPES_VERSION else 16 if abi >= _TCP_VERSION else 8
     made = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0)
     try:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
+import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +22,14 @@ _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
 #: Of a mount: no programs, no devices, no rights that a file gives.
 NO_PROGRAMS = 0b1110
 _MOUNT_SETATTR, _HERE, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
+#: netdevice(7): what is asked to take an interface up.
+_INTERNET, _DATAGRAM, _SET_FLAGS, _UP = 2, 2, 0x8914, 1
 #: The highest process id in the tree of one call.
 _PROCESSES = b"1024"
+#: The first kernel that has it for each tree.
+_BY_TREE = (6, 14)
+#: Trees that began another one: no bound is set in them.
+_OUTER: set[int] = set()
 #: Open files where the system sets no limit.
 _SOME_LIMIT = 65536
 
@@ -54,6 +62,7 @@ def begin_tree(folder: bytes) -> int:
     Returns the process id of the tree's first process. When that one is killed the system kills all of them, whatever
     session or parent they have, and none can start another. It ends with this process. Raises OSError.
     """
+    _OUTER.add(_own_tree())
     _unshare(_NEW_PID | _NEW_MOUNT)
     mount(folder, folder, None, _BIND | _RECURSIVE)
     _set_attributes(folder, 0, _MountAttributes(clear=_READ_ONLY))
@@ -65,6 +74,19 @@ def begin_tree(folder: bytes) -> int:
     return pid
 
 
+def own_loopback() -> None:
+    """Leave the network for a new one with what is started: a loopback, and nobody else. Raises OSError."""
+    _unshare(_NEW_NET)
+    asking = _LIBC.socket(_INTERNET, _DATAGRAM, 0)
+    if asking < 0:
+        raise OSError(ctypes.get_errno(), "socket")
+    try:
+        if _LIBC.ioctl(asking, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP)) != 0:
+            raise OSError(ctypes.get_errno(), "ioctl")
+    finally:
+        os.close(asking)
+
+
 def show_own_processes() -> None:
     """In a process of a new tree: let ``/proc`` show that tree only, and bound it. Where this is refused nothing is."""
     with suppress(OSError):
@@ -73,9 +95,10 @@ def show_own_processes() -> None:
 
 
 def bound_processes() -> None:
-    """Bound the processes of the tree that ``/proc`` shows, where the kernel counts them for it."""
-    with suppress(OSError):
-        Path("/proc/sys/kernel/pid_max").write_bytes(_PROCESSES)
+    """Bound the processes of this process's tree, where the kernel counts them for each; elsewhere it would be all."""
+    if _counts_by_tree(os.uname().release) and _own_tree() not in _OUTER:
+        with suppress(OSError):
+            Path("/proc/sys/kernel/pid_max").write_bytes(_PROCESSES)
 
 
 def leave_mounts() -> None:
@@ -87,6 +110,17 @@ def only_writable(folder: bytes) -> None:
     """Make everything but ``folder``, which is a mount, read only. Raises OSError."""
     _set_attributes(b"/", _AT_RECURSIVE, _MountAttributes(set=_READ_ONLY))
     _set_attributes(folder, 0, _MountAttributes(clear=_READ_ONLY))
+
+
+def _own_tree() -> int:
+    """Which process tree this process is in."""
+    return Path("/proc/self/ns/pid").stat().st_ino
+
+
+def _counts_by_tree(release: str) -> bool:
+    """Whether a kernel of that name has a highest process id for each tree, and not one for the whole machine."""
+    numbers = re.match(r"(\d+)\.(\d+)", release)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _BY_TREE
 
 
 def _works(way: str) -> bool:

@@ -1,9 +1,9 @@
 """A filter of system calls: no socket that could reach anybody, nothing that outlives its process.
 
 Standard library only. A Unix socket with a path is reached from every network namespace, and Landlock does not know
-UDP: so nobody gets a socket at all. Pairs of connected stream sockets stay, which programs use as pipes; pairs of
-datagram sockets do not, for what is sent on them may name an address. Rings (io_uring) would make sockets past this
-filter; keys stay when their process ends.
+UDP: so nobody gets a socket at all, but for those of a network of one's own. Pairs of connected stream sockets stay,
+which programs use as pipes; pairs of datagram sockets do not, for what is sent on them may name an address. Rings
+(io_uring) would make sockets past this filter; keys stay when their process ends.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ _SET_SECCOMP, _FILTER = 22, 2  # prctl(2)
 #: Of classic BPF: load a word, jump where equal, jump where greater or equal, and a bit by bit, return.
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
-#: Offsets in what the filter sees: the call's number, the architecture, the low half of the second argument.
-_NUMBER, _ARCH, _SECOND = 0, 4, 24
+#: Offsets in what the filter sees: the call's number, the architecture, the low halves of the first two arguments.
+_NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
+#: Domains of sockets: IPv4 and IPv6.
+_INTERNET = (2, 10)
 _TYPE_MASK, _DATAGRAM, _RAW = 0xF, 2, 3
 #: On x86-64: numbers from here on are those of its other interface.
 _X32 = 0x40000000
@@ -46,16 +48,19 @@ def supported() -> bool:
     return sys.platform.startswith("linux") and os.uname().machine in _MACHINES and sys.maxsize > 1 << 32
 
 
-def restrict() -> None:
-    """Set the filter for good, for what is started too; no-new-privileges must be set. Raises OSError."""
-    code = _program(os.uname().machine)
+def restrict(*, loopback: bool = False) -> None:
+    """Set the filter for good, for what is started too; no-new-privileges must be set. Raises OSError.
+
+    ``loopback``: there are sockets of IPv4 and IPv6, for a network in which nobody else is.
+    """
+    code = _program(os.uname().machine, loopback=loopback)
     program = _Program(len(code) // 8, code)
     if _LIBC.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
 @cache
-def _program(machine: str) -> bytes:
+def _program(machine: str, *, loopback: bool) -> bytes:
     arch, socket, pair, keys = _MACHINES[machine]
     steps = [
         (_LOAD, 0, 0, _ARCH),
@@ -67,6 +72,15 @@ def _program(machine: str) -> bytes:
         steps += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)]
     for number in (*_RINGS, *keys):
         steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)]
+    if loopback:
+        steps += [
+            (_EQUAL, 0, 5, socket),
+            (_LOAD, 0, 0, _FIRST),
+            (_EQUAL, 2, 0, _INTERNET[0]),
+            (_EQUAL, 1, 0, _INTERNET[1]),
+            (_RETURN, 0, 0, _REFUSE | errno.EACCES),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
     steps += [
         (_EQUAL, 0, 1, socket),
         (_RETURN, 0, 0, _REFUSE | errno.EACCES),

@@ -48,6 +48,7 @@ class Request:
         self.output_bytes: int = fields["output_bytes"]
         self.folder: bytes = fields["folder"].encode("latin-1")
         self.alone: bool = fields["alone"]
+        self.loopback: bool = fields["loopback"]
 
 
 class _Stream:
@@ -91,7 +92,7 @@ class Supervisor:
     def run(self, worker: Worker) -> bytes:
         """Start the worker, wait, clean up; returns the answer's frame."""
         if self._means is not None:
-            self._tree = self._means.begin(self._request.folder)
+            self._tree = self._means.begin(self._request.folder, loopback=self._request.loopback)
         pid = os.fork()
         if pid == 0:
             self._become(worker)
@@ -155,7 +156,8 @@ class Supervisor:
     def _confine(self) -> None:
         """Be held to the call's folder for good. Raises OSError, also where that cannot be held and must be."""
         if self._means is not None:
-            self._means.enter(self._request.folder, self._request.timeout_s, alone=self._request.alone)
+            asked = self._request
+            self._means.enter(asked.folder, asked.timeout_s, alone=asked.alone, loopback=asked.loopback)
         elif self._request.alone:
             raise OSError(errno.ENOTSUP, "alone")
 

@@ -35,6 +35,7 @@ def request(number: int, command: ProcessCommand) -> bytes:
         "output_bytes": command.output_bytes,
         "folder": _bytes("the folder", command.folder or command.cwd),
         "alone": command.alone,
+        "loopback": command.loopback,
     }
     return frame(header)
 

@@ -183,8 +183,8 @@ def _bare(place: PlannedEpisode) -> PlannedEpisode:
 
 def _told(receipt: Receipt) -> str:
     attempt = "" if receipt.attempt == 1 else f", attempt {receipt.attempt}"
-    return f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref}{attempt}"
+    return f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref}{attempt} on {receipt.plane.ref}"
 
 
 def _said(place: PlannedEpisode) -> str:
-    return f"trial {place.trial} of {place.scenario} by {place.actor}"
+    return f"trial {place.trial} of {place.scenario} by {place.actor} on {place.plane}"

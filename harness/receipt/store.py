@@ -66,6 +66,7 @@ class RunStore:
         ``private`` files of a new run are there before its manifest is, and only its owner may read them (0600).
         """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
+        self.in_versions = manifest.in_versions
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
         self._waiting: set[tuple[int, int]] = set()

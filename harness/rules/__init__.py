@@ -6,12 +6,14 @@ from harness.rules.expecting import examine
 from harness.rules.graphing import graph
 from harness.rules.judging import judge
 from harness.rules.matching import match
+from harness.rules.packets import broken
 from harness.rules.proposing import RuleState, propose
-from harness.rules.vocabulary import codes, sayable
+from harness.rules.vocabulary import codes, sayable, words
 
 __all__ = [
     "RuleState",
     "accepts",
+    "broken",
     "codes",
     "ending_findings",
     "examine",
@@ -23,4 +25,5 @@ __all__ = [
     "sayable",
     "silence",
     "typed_error",
+    "words",
 ]

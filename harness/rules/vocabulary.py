@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import get_args
 
 from harness.rules.expecting import phrase
+from harness.rules.packets import COUNT, THERE
 from harness.schema.command import Refusal
 from harness.schema.name import Code
 from harness.schema.rules import AnswerCheck, Expectation
 from harness.schema.scenario import Scenario
 
-__all__ = ["codes", "sayable"]
+__all__ = ["codes", "sayable", "words"]
 
 _LONGEST = 200
 _REFUSALS: tuple[str, ...] = get_args(Refusal)
@@ -37,15 +38,18 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
     found.update((*scenario.codes, *_REFUSALS, *others))
     for kind in scenario.kind:
         found.update((kind.name, *kind.never, *kind.needs, *([] if kind.sets is None else [kind.sets])))
-        found.update(_words(kind.where.values()))
+        found.update(words(kind.where.values()))
     for end_check in scenario.end.check:
-        found.update(_words(end_check.holds.values()))
+        found.update(words(end_check.holds.values()))
     for spec in scenario.check:
-        found.update(_words(spec.answer.values()))
+        found.update(words(spec.answer.values()))
+    for must in () if scenario.packet is None else scenario.packet.must:
+        found.update((*words(must.holds.values()), THERE, COUNT))
     return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))
 
 
-def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
+def words(expectations: Iterable[Expectation]) -> Iterator[str]:
+    """The strings that what misses these may be told with: their own values, and phrases for all other tests."""
     for expectation in expectations:
         check = expectation if isinstance(expectation, AnswerCheck) else AnswerCheck(equals=expectation)
         for value in (*phrase(check), check.contains, *(check.one_of or ())):

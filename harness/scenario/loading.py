@@ -16,6 +16,7 @@ from harness.scenario.checking_answers import check_problems
 from harness.scenario.checking_classifiers import NoClassifiers, classifier_problems, setting_problems
 from harness.scenario.checking_control import control_problems
 from harness.scenario.checking_faults import fault_problems
+from harness.scenario.checking_packet import packet_problems
 from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
@@ -67,6 +68,7 @@ def load(
         *check_problems(scenario),
         *control_problems(scenario),
         *fault_problems(scenario),
+        *packet_problems(scenario),
         *classifier_problems(scenario, classifiers),
     ]
     if problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Literal
 
@@ -218,7 +219,10 @@ class ReceiptLink(Numerous):
 
 
 class ScenarioSummary(Frozen):
-    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key."""
+    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key.
+
+    ``plane`` is the version of its control plane that it names itself; empty where that was not noted.
+    """
 
     id: ScenarioId
     digest: Digest
@@ -226,6 +230,7 @@ class ScenarioSummary(Frozen):
     tags: tuple[str, ...]
     graph: RuleGraph
     parts: dict[str, str] = {}
+    plane: str = ""
 
 
 class Enforcement(Frozen):
@@ -299,6 +304,13 @@ class Manifest(Frozen):
     stopped: tuple[str, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
+
+    @property
+    def in_versions(self) -> frozenset[str]:
+        """Names of the control planes that the whole plan plays in more than one version."""
+        plan = self.plan if self.shard is None else self.shard.plan
+        names = Counter(ref.partition("==")[0] for ref in {place.plane for place in plan})
+        return frozenset(name for name, count in names.items() if count > 1)
 
 
 class RunView(Frozen):

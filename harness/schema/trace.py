@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 
 from harness.schema.base import JsonValue, Plain, plain
+from harness.schema.classifier import Evidence
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.message import ModelRequest
+from harness.schema.name import Code
 from harness.schema.observation import Observation
 from harness.schema.scenario import Scenario
 
@@ -18,7 +21,7 @@ class TraceStep(Plain):
     """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged.
 
     ``turn`` and ``call`` (from 1) are its place; ``tool`` and ``arguments`` as written, ``operation`` that of the
-    control plane where the tool is one; ``error`` is the code of a typed error.
+    control plane where the tool is one; ``error`` is the code of a typed error; ``replayed``: by an earlier driver.
     """
 
     command: str | None
@@ -34,6 +37,11 @@ class TraceStep(Plain):
     operation: str | None = None
     reached_plane: bool = False
     error: str | None = None
+    replayed: bool = False
+
+
+def _nothing(_: Evidence) -> frozenset[Code]:
+    return frozenset()
 
 
 @plain
@@ -53,7 +61,8 @@ class EpisodeTrace(Plain):
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
     ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
     ``changes`` is what it did to the workspace, ``state`` what the control plane held at the end, None where it cannot
-    tell.
+    tell. ``evidence`` is what classifiers are shown, None where the scenario names none; ``judged`` gives the codes of
+    what they find in any evidence.
     """
 
     bound: Scenario
@@ -64,3 +73,5 @@ class EpisodeTrace(Plain):
     ending: dict[str, JsonValue] | None = None
     changes: tuple[TraceChange, ...] = ()
     state: dict[str, JsonValue] | None = None
+    evidence: Evidence | None = None
+    judged: Callable[[Evidence], frozenset[Code]] = _nothing

@@ -8,12 +8,13 @@ from harness import catalog
 from harness.command import FREE_GRAMMARS
 from harness.errors import EnvironmentProblem, EpisodeError
 from harness.ports import Executor
+from harness.provision import InstalledPlane
 from harness.schema.confinement import Confinement
 from harness.schema.process import Completed, ProcessCommand
 from harness.schema.run import EpisodeJob
 from harness.workspace import Workspace, reserve
 
-__all__ = ["InWorkspace", "confinement", "measured", "require_room_for_shells"]
+__all__ = ["InWorkspace", "confinement", "measured", "require_loopback", "require_room_for_shells"]
 
 
 class InWorkspace:
@@ -60,6 +61,18 @@ def confinement(sandbox: str) -> Confinement:
             " nor namespaces can be used; see harness doctor, or run without that option"
         )
     return found
+
+
+def require_loopback(plane: InstalledPlane, sandbox: str) -> None:
+    """Raise EnvironmentProblem where a control plane talks to itself over loopback, and cannot be given one alone."""
+    if plane.node is None:
+        return
+    means = confinement(sandbox).means
+    if means and not any(mean.startswith("namespaces") for mean in means):
+        raise EnvironmentProblem(
+            f"control plane {plane.identity.ref} starts Node.js and asks it over loopback, which only namespaces give"
+            " it alone; this machine confines without them: --sandbox off runs it as it is"
+        )
 
 
 def require_room_for_shells(job: EpisodeJob) -> None:

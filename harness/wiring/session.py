@@ -37,7 +37,7 @@ from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
-from harness.wiring.sandboxing import InWorkspace, require_room_for_shells
+from harness.wiring.sandboxing import InWorkspace, require_loopback, require_room_for_shells
 from harness.wiring.waiting import durable_place
 from harness.workspace import Removals, Workspace, remove_tree
 
@@ -143,7 +143,9 @@ class Session:
             raise
         if keeper is not None and self._keeping is not None:
             result = settled(keeper, self._keeping, result)
-        if job.actor.recording is not None and is_stale(result.receipt):
+        # what was recorded on another version is recorded anew by nobody who plays the scenario's own
+        is_own = job.plane.ref == job.loaded.scenario.plane
+        if job.actor.recording is not None and is_own and is_stale(result.receipt):
             again = rerecord_spec(self._place, Path(job.actor.recording))
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
         if shadow.counts is None:
@@ -193,6 +195,8 @@ class Session:
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
         require_room_for_shells(job)
+        if job.plane.wheel_sha256 is not None:
+            require_loopback(self._plane(job.plane.ref), job.options.sandbox)
         masks = Masks()
         actor, witness = self._actor(job, masks)
         actor, asked = with_faults(actor, job.loaded.scenario.fault)

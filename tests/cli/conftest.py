@@ -155,7 +155,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     def plane_identity(place: wiring.Settings, ref: str) -> PlaneIdentity:
         if ref not in made.planes:
             raise PlaneMissingError(ref, place.home)
-        return PLANE
+        name, _, version = ref.partition("==")
+        return PlaneIdentity(name=name, version=version, wheel_sha256="ab")
 
     def sweep() -> int:
         made.swept += 1

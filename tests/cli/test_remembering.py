@@ -37,6 +37,7 @@ SAID: dict[str, tuple[str, ...]] = {
     "stale": ("--stale", "warn"),
 }
 REFUSED: dict[str, tuple[str, ...]] = {
+    "planes": ("--plane", "loopx==0.4.8"),
     "actors": ("--actor", "script"),
     "out": ("--out", "other"),
     "selection": ("pack/a",),

@@ -54,7 +54,7 @@ def call(
     def act(answers: int) -> None:
         confining = None if means == "free" else _only(means)
         bounds: dict[str, object] = {"timeout_s": timeout_s, "output_bytes": 1_000_000}
-        where = {"cwd": "/", "folder": os.fsencode(folder).decode("latin-1"), "alone": alone}
+        where = {"cwd": "/", "folder": os.fsencode(folder).decode("latin-1"), "alone": alone, "loopback": False}
         header = {"id": 1, "argv": [], "env": {}, **bounds, **where}
         request = sys.modules["_supervise"].Request(json.dumps(header).encode())
 

@@ -204,11 +204,12 @@ def test_mounts_namespaces_and_other_processes_cannot_be_changed(place: Place, u
         _said(lambda: checked(libc.mount(b"none", folder, b"tmpfs", 0, None)))
         _said(lambda: checked(libc.mount(None, b"/", None, 0x1020, None)))
         _said(lambda: checked(libc.umount(b"/proc")))
-        _said(lambda: checked(libc.unshare(0x10000000), libc.mount(None, b"/", None, 0x1020, None)))
         _said(lambda: os.kill(outsider, 0))
         _said(lambda: os.mknod(inside / "device", 0o60600, os.makedev(7, 0)))
-        _said(lambda: checked(libc.sethostname(b"mine", 4)))
+        name = os.uname().nodename.encode()
+        _said(lambda: checked(libc.sethostname(name, len(name))))
         _said(lambda: list(Path(f"/proc/{outsider}/fd").iterdir()))
+        _said(lambda: checked(libc.unshare(0x10000000), libc.mount(None, b"/", None, 0x1020, None)))
 
     assert "0" not in call(tries, place.inside, user=user).text.split()
 
@@ -258,6 +259,47 @@ def test_a_call_that_is_over_its_time_ends_with_all_of_its_processes(place: Plac
     assert _nobody_holds(place.inside / "lock")
 
 
+def _most_processes() -> str:
+    return Path("/proc/sys/kernel/pid_max").read_text("ascii").strip()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_processes_are_bounded_in_a_call_and_nowhere_else(place: Place, user: int | None, alone: bool) -> None:
+    need(user, "namespaces")
+    before = _most_processes()
+    assert before != "1024"
+    done = call(lambda _: sys.stdout.write(_most_processes()), place.inside, user=user, alone=alone)
+    kernel = tuple(map(int, os.uname().release.split(".")[:2]))
+    assert done.text == ("1024" if kernel >= (6, 14) else before)
+    assert _most_processes() == before
+
+
+@pytest.mark.parametrize(
+    ("release", "counts"),
+    [
+        ("6.14.0-rc1", True),
+        ("6.18.44-x", True),
+        ("7.0", True),
+        ("6.13.12", False),
+        ("5.15.0-91-generic", False),
+        ("", False),
+    ],
+)
+def test_a_kernel_with_one_bound_for_the_whole_machine_is_left_alone(release: str, counts: bool) -> None:
+    assert sys.modules["_namespaces"]._counts_by_tree(release) is counts
+
+
+def test_the_bound_is_not_set_by_a_process_that_is_in_no_new_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _most_processes()
+    module = sys.modules["_namespaces"]
+    monkeypatch.setattr(module, "_OUTER", {module._own_tree()})
+    monkeypatch.setattr(module, "_PROCESSES", before.encode())
+    written: list[bytes] = []
+    monkeypatch.setattr(Path, "write_bytes", lambda _, data: written.append(data))
+    module.bound_processes()
+    assert (written, _most_processes()) == ([], before)
+
+
 @pytest.mark.slow
 def test_a_fork_bomb_is_bounded_and_ends_with_its_call(place: Place, user: int | None) -> None:
     need(user, "namespaces")
@@ -266,9 +308,11 @@ def test_a_fork_bomb_is_bounded_and_ends_with_its_call(place: Place, user: int |
         held = os.open(inside / "lock", os.O_RDWR | os.O_CREAT)
         fcntl.flock(held, fcntl.LOCK_EX)
         while True:
-            with suppress(OSError):
+            try:
                 if os.fork() == 0:
                     os.setsid()
+            except OSError:  # the bound: what is there stays, and waits
+                signal.pause()
 
     assert call(explode, place.inside, user=user, timeout_s=2.0).status is None
     assert _nobody_holds(place.inside / "lock")
@@ -318,7 +362,7 @@ def test_a_call_that_cannot_be_confined_is_not_run(
 ) -> None:
     need(user, "landlock")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(1, "refused")
 
     monkeypatch.setattr(sys.modules["_landlock"], "restrict", refuse)

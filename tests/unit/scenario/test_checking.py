@@ -181,7 +181,7 @@ WORLD_FAULTS = {
     ),
     "replace without command": (
         '{ content = "No." }',
-        '{ content = "", replace = [["a", "b"]] }',
+        '{ calls = [], replace = [["a", "b"]] }',
         "did_",
         [".replace"],
     ),

@@ -10,10 +10,13 @@ from small_world import FILE, MUTATIONS, SMALL, check, part, told
 from harness import rules
 from harness.redaction import value as shown
 from harness.schema.base import JsonValue
+from harness.schema.classifier import Evidence, ReceivedCall
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Finding
 from harness.schema.scenario import Scenario
+from harness.schema.trace import EpisodeTrace
 from harness.suite import script_actor
+from harness.suite.probe import probe
 
 
 def test_a_sound_scenario_has_no_finding_and_every_mutation_is_red() -> None:
@@ -196,3 +199,28 @@ def test_a_script_that_passes_before_its_end_is_told() -> None:
     report = check(lambda data: part(data, "script", "right").update(eager=["ask", "look", "look"]))
 
     assert told(report) == ["script eager: passes before its end: 1 answer of it nobody asked for"]
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_code_for_a_log_that_lies_is_reached_by_one_that_lies(looks: bool) -> None:
+    scenario = Scenario.model_validate_json(json.dumps(SMALL))
+    whole = Evidence(
+        outcome=Outcome(status="completed", reason="final_response"),
+        received=(ReceivedCall(operation="a", arguments={}), ReceivedCall(operation="b", arguments={})),
+    )
+
+    def judged(evidence: Evidence) -> frozenset[str]:
+        return frozenset({"as_always", "log_lies"} if looks and evidence != whole else {"as_always"})
+
+    trace = EpisodeTrace(bound=scenario, requests=(), steps=(), files={}, evidence=whole, judged=judged)
+    found = probe({"reference": trace})
+    assert (found.mutations, found.red, found.codes) == ((5, 5, {"log_lies"}) if looks else (0, 0, set()))
+
+
+def test_without_a_log_nothing_of_it_is_changed() -> None:
+    scenario = Scenario.model_validate_json(json.dumps(SMALL))
+    empty = Evidence(outcome=Outcome(status="completed", reason="final_response"), received=())
+    trace = EpisodeTrace(
+        bound=scenario, requests=(), steps=(), files={}, evidence=empty, judged=lambda _: frozenset({"seen"})
+    )
+    assert probe({"reference": trace}).mutations == 0

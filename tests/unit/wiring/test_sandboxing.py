@@ -14,9 +14,10 @@ from toy import IDENTITY, SCENARIO, SCRIPTED, merged
 from harness.errors import EnvironmentProblem
 from harness.executors import sandbox
 from harness.executors.process import ProcessExecutor
+from harness.provision import InstalledPlane
 from harness.schema.actor import ActorSpec
 from harness.schema.confinement import Confinement, Hold, level_of, weakest
-from harness.schema.process import Completed, ProcessCommand
+from harness.schema.process import Completed, PlaneIdentity, ProcessCommand
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.wiring import sandboxing
@@ -155,3 +156,26 @@ def test_a_free_shell_is_refused_where_it_cannot_be_shut_in(
         return
     with pytest.raises(EnvironmentProblem, match=r"^scenario toy/ask-then-read: the tool 'exec' is a shell"):
         sandboxing.require_room_for_shells(_job(sandbox, "sandboxed-shell"))
+
+
+@pytest.mark.parametrize(
+    ("means", "node", "refused"),
+    [
+        (("landlock-7", "seccomp", "namespaces-user"), True, False),
+        (("landlock-7", "seccomp"), True, True),
+        (("landlock-7", "seccomp"), False, False),
+        ((), True, False),
+    ],
+)
+def test_a_plane_that_asks_itself_over_loopback_needs_namespaces_where_it_is_confined(
+    monkeypatch: pytest.MonkeyPatch, means: tuple[str, ...], node: bool, refused: bool
+) -> None:
+    monkeypatch.setattr(sandboxing, "measured", lambda: Confinement(held=(), means=means))
+    identity = PlaneIdentity(name="loopx", version="2.1.1", wheel_sha256="ab")
+    plane = InstalledPlane(identity, Path("python"), Path("root"), Path("node/24/bin") if node else None)
+    if refused:
+        with pytest.raises(EnvironmentProblem, match=r"loopx==2.1.1 starts Node\.js .* --sandbox off runs it as it is"):
+            sandboxing.require_loopback(plane, "auto")
+        sandboxing.require_loopback(plane, "off")
+    else:
+        sandboxing.require_loopback(plane, "auto")
