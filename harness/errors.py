@@ -76,6 +76,7 @@ __all__ = [
     "StoreError",
     "UsageError",
     "WorkerCrashError",
+    "WorkerGoneError",
 ]
 
 ProviderCategory = Literal[
@@ -220,6 +221,10 @@ class WorkerCrashError(HarnessError):
     def __init__(self, kind: str, frames: tuple[str, ...]) -> None:
         self.kind, self.frames = kind, frames
         super().__init__(kind)
+
+
+class WorkerGoneError(HarnessError):
+    """The process that played an episode was ended from outside, and the episode with it."""
 
 
 class RedactionError(HarnessError):

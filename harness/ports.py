@@ -319,6 +319,9 @@ class Pool(Protocol):
     def cancel(self) -> None:
         """End what runs; idempotent."""
 
+    def shut_down(self) -> None:
+        """End what runs, for the process is to end: what is kept on disk is gone on with by another one; idempotent."""
+
     def close(self) -> None:
         """Wait for what runs, and release what was opened; idempotent."""
 

@@ -9,7 +9,7 @@ from functools import partial
 from harness import meter
 from harness.episode.beside import late_sink
 from harness.episode.budgets import at_start, used
-from harness.episode.classifying import codes_found, evidence_of
+from harness.episode.classifying import codes_found, evidence_to_keep
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -285,6 +285,6 @@ def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
             TraceChange(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in world.changes
         ),
         state=world.plane_state,
-        evidence=evidence_of(world, outcome, world.changes) if world.scenario.classify else None,
+        evidence=evidence_to_keep(world, outcome) if world.scenario.classify else None,
         judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )

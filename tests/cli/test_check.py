@@ -327,10 +327,10 @@ def test_the_sandbox_of_the_scripts_is_the_one_that_was_said(
 ) -> None:
     seen: list[str] = []
 
-    def tracer(*given: object) -> None:
+    def player(*given: object) -> None:
         (options,) = (one for one in given if isinstance(one, EpisodeOptions))
         seen.append(options.sandbox)
 
-    monkeypatch.setattr("harness.cli.check._tracer", tracer)
+    monkeypatch.setattr("harness.cli.check._player", player)
     harness("check", "pack/a", "--sandbox", said)
     assert seen == [said]
