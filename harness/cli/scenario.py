@@ -98,7 +98,10 @@ def _text(loaded: LoadedScenario) -> str:
             f"digest  {loaded.digest}",
             f"passes  with the facts {' '.join(one.end.accept)}",
             "",
-            table(("kind", "sets", "codes"), [(kind.name, kind.sets or "-", _codes(kind)) for kind in one.kind]),
+            table(
+                ("kind", "sets", "codes"),
+                [(kind.name, ", ".join(kind.facts) or "-", _codes(kind)) for kind in one.kind],
+            ),
             "",
             table(("stopping with", "code"), silence),
             "",

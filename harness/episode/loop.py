@@ -274,5 +274,6 @@ def _trace(world: World) -> EpisodeTrace:
         steps=tuple(world.trace),
         files=files,
         kinds_of=world.kinds_of,
+        sources=world.sources,
         ending=ending_document(world) if world.scenario.end.check else None,
     )

@@ -34,12 +34,14 @@ def sayable(scenario: Scenario) -> frozenset[str]:
     found: set[str] = {"run", "timed out", "a JSON object", "a read that ran", "the content of the file"}
     found.update((*scenario.codes, *get_args(Refusal)))
     for kind in scenario.kind:
-        found.update((kind.name, *kind.never, *kind.needs, *([] if kind.sets is None else [kind.sets])))
+        found.update((kind.name, *kind.never, *kind.needs, *kind.facts))
         found.update(_words(kind.where.values()))
     for end_check in scenario.end.check:
         found.update(_words(end_check.holds.values()))
     for spec in scenario.check:
         found.update(_words(spec.answer.values()))
+    for follow in scenario.after:
+        found.update(_words(follow.answer.values()))
     return frozenset(text for text in found if _is_harmless(text))
 
 

@@ -13,6 +13,7 @@ from harness.errors import ScenarioError
 from harness.scenario.checking_answers import check_problems
 from harness.scenario.checking_control import control_problems
 from harness.scenario.checking_faults import fault_problems
+from harness.scenario.checking_following import following_problems
 from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
@@ -56,6 +57,7 @@ def load(
         *world_problems(scenario, name=name, grammars=grammars, operations=operations),
         *rule_problems(scenario),
         *check_problems(scenario),
+        *following_problems(scenario),
         *control_problems(scenario),
         *fault_problems(scenario),
     ]

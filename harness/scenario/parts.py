@@ -16,7 +16,7 @@ UNPLAYED: Final = frozenset({"asks", "tags", "script"})
 #: Lists whose entries have parts of their own, by what names an entry; without a name it is its place.
 _LISTED: Final = {"kind": "name", "workspace.file": None}
 #: Lists whose entries are parts.
-_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check"})
+_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check", "after"})
 #: Tables of tables.
 _DEEP: Final = frozenset({"workspace", "tool", "call", "call.allow"})
 

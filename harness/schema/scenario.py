@@ -8,10 +8,12 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.closing import ClosingSpec
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
 from harness.schema.detectors import DetectorSpec
 from harness.schema.fault import ActorFault
+from harness.schema.following import FollowUp
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
@@ -44,7 +46,8 @@ class LateValue(Frozen):
     ``plane``: the arguments of a control-plane call; ``at`` points into its answer. ``prompt``: a regular expression
     with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer. ``shown``: a
     regular expression with one group, searched in the results as they were shown, newest first; it is looked for anew
-    at each use, and is for scripts only.
+    at each use, and is for scripts only. ``replace`` is applied to what was found, in order; a value in which an old
+    text is not is none.
     """
 
     plane: tuple[str, ...] | None = None
@@ -52,6 +55,7 @@ class LateValue(Frozen):
     answer: KindName | None = None
     shown: str | None = None
     at: Pointer | None = None
+    replace: tuple[tuple[str, str], ...] = Field(default=(), max_length=64)
 
 
 class FileSpec(Frozen):
@@ -195,6 +199,8 @@ class Scenario(Frozen):
     kind: tuple[KindSpec, ...] = Field(min_length=1, max_length=256)
     end: EndSpec
     check: tuple[CheckSpec, ...] = Field(default=(), max_length=256)
+    after: tuple[FollowUp, ...] = Field(default=(), max_length=16)
+    closing: ClosingSpec | None = None
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
@@ -223,9 +229,15 @@ class Scenario(Frozen):
         """Every failure code the file declares, once, in order: kinds, checks, end, outcomes."""
         found: list[Code | None] = []
         for kind in self.kind:
-            found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values(), kind.failed]
+            found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values()]
+            found += [*(rule.code for rule in kind.options), kind.failed]
             checks = [check for spec in self.check if spec.kind == kind.name for check in spec.answer.values()]
             found += [check.code for check in checks if isinstance(check, AnswerCheck)]
+            for follow in self.after:
+                if follow.kind == kind.name:
+                    checks = list(follow.answer.values())
+                    found += [follow.failed, *(check.code for check in checks if isinstance(check, AnswerCheck))]
+        found += [] if self.closing is None else [self.closing.failed, self.closing.called]
         found += [self.end.unexpected, *(rule.code for rule in self.end.silence)]
         found += [check.code for check in self.end.check]
         found += [rule.code if isinstance(rule, OutcomeRule) else rule for rule in self.outcomes.values()]

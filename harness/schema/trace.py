@@ -6,16 +6,22 @@ from dataclasses import field
 
 from harness.schema.base import JsonValue, Plain, plain
 from harness.schema.finding import Judgement, Proposal
+from harness.schema.following import FollowUp
 from harness.schema.message import ModelRequest
 from harness.schema.observation import Observation
+from harness.schema.pointer import Missing
 from harness.schema.scenario import Scenario
+from harness.schema.source import ValueSource
 
 __all__ = ["EpisodeTrace", "TraceStep"]
 
 
 @plain
 class TraceStep(Plain):
-    """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged."""
+    """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged.
+
+    ``after`` are the calls that the harness made itself then, with what they were answered.
+    """
 
     command: str | None
     facts: tuple[str, ...]
@@ -23,6 +29,7 @@ class TraceStep(Plain):
     proposal: Proposal
     observation: Observation | None = None
     judgement: Judgement | None = None
+    after: tuple[tuple[FollowUp, Observation], ...] = ()
 
 
 @plain
@@ -30,7 +37,8 @@ class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
-    ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
+    ``sources`` are the values of other places as they were when a check asked for them. ``ending`` is what checks of
+    the end look at, None where the scenario has none or the episode did not get there.
     """
 
     bound: Scenario
@@ -38,4 +46,5 @@ class EpisodeTrace(Plain):
     steps: tuple[TraceStep, ...]
     files: dict[str, str]
     kinds_of: dict[str, str | None] = field(default_factory=dict)
+    sources: dict[ValueSource, JsonValue | Missing] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None

@@ -158,7 +158,7 @@ def _covered(
     scenario: Scenario, played: list[_Played], probed: Probed
 ) -> dict[str, tuple[Coverage, list[CheckFinding]]]:
     receipts = [one.receipt for one in played]
-    facts = dict.fromkeys(kind.sets for kind in scenario.kind if kind.sets is not None)
+    facts = dict.fromkeys(fact for kind in scenario.kind for fact in kind.facts)
     return {
         "kind": _compare(
             scenario,
