@@ -17,8 +17,8 @@ __all__ = ["check_problems"]
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
     """Everything in checks, ``where`` of kinds and errors, and ``completed_when`` that the schema alone cannot see."""
-    for path, expectation in _of_other_places(scenario):
-        yield from _expectation(scenario, expectation, path, of_answer=path[0] == "after")
+    for place, expectation in _of_other_places(scenario):
+        yield from _expectation(scenario, expectation, place, of_answer=place[0] == "after")
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
     for index, end_check in enumerate(scenario.end.check):
@@ -102,7 +102,8 @@ def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *,
     if len(main) > 1 or not tests or (tests[-1] == "none_contains" and main not in ([], ["commands"])):
         allowed = "exactly one of equals, one_of, contains, same_as, empty, absent, matches, avoids, from, commands"
         yield Problem(path, f"{len(tests)} tests in one check", f"{allowed} (with none_contains)")
-    if not of_answer and not (expectation.code is expectation.commands is expectation.from_ is None):
+    of_answers = (expectation.code, expectation.commands, expectation.from_)
+    if not of_answer and any(one is not None for one in of_answers):
         yield Problem(path, "code, commands and from are for answers", "a test of one value")
     for test in ("matches", "avoids"):
         pattern = getattr(expectation, test)

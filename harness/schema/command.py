@@ -48,7 +48,7 @@ class CallSpec(Frozen):
     replaces the value of an option that is present; ``many`` may be repeated; ``flags`` take no value; the values of
     ``inside`` are paths that must stay in the workspace. ``add`` are options with values that a call whose path allows
     them gets where it does not say them. ``volatile`` are JSON pointers into answers whose values may differ between
-    two identical runs (at most 8). ``help`` are call paths whose help may be asked for.
+    two identical runs (at most 32). ``help`` are call paths whose help may be asked for.
     """
 
     program: str = "loopx"
@@ -59,7 +59,7 @@ class CallSpec(Frozen):
     inside: tuple[str, ...] = ()
     add: dict[str, str] = {}
     help: tuple[str, ...] = Field(default=(), max_length=64)
-    volatile: tuple[str, ...] = Field(default=(), max_length=8)
+    volatile: tuple[str, ...] = Field(default=(), max_length=32)
 
 
 class GrammarContext(Frozen):

@@ -76,13 +76,15 @@ class WorkspaceSpec(Frozen):
     """The temporary world.
 
     ``roots`` are directories, each known as ``{NAME_root}``; those in ``absent`` are names only and are not created;
-    those in ``git`` become repositories. ``cwd`` is the root that commands run in.
+    those in ``git`` become repositories, with an ``origin`` where one is named, which nobody ever asks for anything.
+    ``cwd`` is the root that commands run in.
     """
 
     roots: tuple[RootName, ...] = Field(min_length=1, max_length=32)
     cwd: RootName = "project"
     absent: tuple[RootName, ...] = ()
     git: tuple[RootName, ...] = ()
+    origin: dict[RootName, Annotated[str, Field(pattern=r"^https://[A-Za-z0-9._/-]{1,200}$")]] = {}
     file: tuple[FileSpec, ...] = Field(default=(), max_length=512)
     prepare: tuple[PrepareStep, ...] = Field(default=(), max_length=64)
 
@@ -174,7 +176,10 @@ class ObserveSpec(Frozen):
 
 
 class BoundarySpec(Frozen):
-    """What may change in the workspace, as ``root/path`` or ``root/dir/**``; anything else fails the episode."""
+    """What may change in the workspace, as ``root/path``, ``root/dir/**`` or ``root/dir/*.log``.
+
+    Anything else fails the episode.
+    """
 
     plane_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     tool_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)

@@ -41,7 +41,7 @@ def kinds(**changed: dict[str, JsonValue]) -> JsonValue:
     return found
 
 
-def play(stage: Stage, *commands: str, says: str | None = None, **change: JsonValue) -> Played:
+def play(stage: Stage, *commands: str, change: dict[str, JsonValue], says: str | None = None) -> Played:
     """One command a turn, then a last word; the plane says ``says`` where the harness looks."""
 
     def looked(workspace: Workspace, args: tuple[str, ...]) -> Completed:
@@ -80,14 +80,14 @@ def test_the_harness_looks_at_what_came_of_a_call_and_the_actor_is_not_told(stag
     ],
 )
 def test_what_did_not_come_of_it_fails_the_call(stage: Stage, says: str, code: str) -> None:
-    played = play(stage, "toy ask plane", "cat notes/a.json", says=says, after=AFTER)
+    played = play(stage, "toy ask plane", "cat notes/a.json", says=says, change={"after": AFTER})
     assert played.ending == ("failed/scenario_violation", "fail", code)
     assert (played.receipt.cause, played.receipt.facts, played.kinds) == ("control_plane", (), ["ask"])
 
 
 def test_after_a_call_that_does_not_hold_nobody_looks(stage: Stage) -> None:
     change: dict[str, JsonValue] = {"after": AFTER, "check": [{"kind": "ask", "answer": {"/target": "other"}}]}
-    played = play(stage, "toy ask plane", says="{}", **change)
+    played = play(stage, "toy ask plane", says="{}", change=change)
     assert (played.receipt.failure_code, [args[0] for args in played.plane[0].calls]) == (
         "ask_failed",
         ["greet", "ask"],
@@ -151,7 +151,7 @@ def test_a_call_must_say_what_its_kind_wants(stage: Stage, command: str, code: s
         "absent": ["runtime"],
         "file": [{"at": ["project/{file}"], "text": text}],
     }
-    played = play(stage, command, kind=kinds(ask={"options": OPTIONS}), workspace=space)
+    played = play(stage, command, change={"kind": kinds(ask={"options": OPTIONS}), "workspace": space})
     assert played.receipt.failure_code == code
     assert (("ask", "plane") in {args[:2] for args in played.plane[0].calls}) is (code == "stopped_early")
 
@@ -164,9 +164,9 @@ def test_a_file_proves_its_fact_where_it_is_shown(stage: Stage) -> None:
         "kind": listed,
         "end": {"accept": ["done", "other"], "silence": [{"code": "quiet"}]},
     }
-    seen = play(stage, "cat notes/a.json && cat b.json", **change)
+    seen = play(stage, "cat notes/a.json && cat b.json", change=change)
     assert (seen.receipt.verdict, seen.receipt.facts) == ("pass", ("done", "other"))
-    part = play(stage, "cat notes/a.json || cat b.json; head -n 0 b.json", **change)
+    part = play(stage, "cat notes/a.json || cat b.json; head -n 0 b.json", change=change)
     assert (part.receipt.failure_code, part.receipt.facts) == ("quiet", ("done",))
 
 
@@ -191,8 +191,8 @@ def test_what_is_added_to_a_call_stands_in_front_of_it_unless_it_is_said(stage: 
     base = SCENARIO["call"]
     assert isinstance(base, dict)
     change: dict[str, JsonValue] = {"call": {**base, "add": {"slow": "7"}}}
-    one = play(stage, "toy ask plane", **change)
-    other = play(stage, "toy ask plane --slow 8", **change)
+    one = play(stage, "toy ask plane", change=change)
+    other = play(stage, "toy ask plane --slow 8", change=change)
     assert [played.plane[0].calls[1] for played in (one, other)] == [
         ("--slow", "7", "ask", "plane"),
         ("ask", "plane", "--slow", "8"),
