@@ -20,10 +20,13 @@ from harness.schema.base import JsonValue
 from harness.schema.check import CheckReport, Coverage
 from harness.schema.counting import counted, worded
 from harness.schema.process import PlaneIdentity
+from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
 from harness.suite import IDLE_SCRIPTS, check_scenario
+from harness.suite.pairs import check_pairs
+from harness.wiring.places import load_variant
 
 __all__ = ["check"]
 
@@ -49,9 +52,9 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
     """Play the scripts of scenarios (default: all) and demand what makes a scenario worth trusting.
 
     The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
-    every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks.
-    Recordings of the scenarios are replayed, and must still fit. A file that cannot be used is told, the others are
-    checked, and the exit code is 4.
+    every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks;
+    both variants of a pair are judged as it promises. Recordings of the scenarios are replayed, and must still fit. A
+    file that cannot be used is told, the others are checked, and the exit code is 4.
     """
     settings = wiring.settings()
     chosen, planes, unusable = _usable(settings, selection)
@@ -65,7 +68,9 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
     with wiring.Session(settings) as session, progress(_episodes(settings, chosen)) as advance:
         for one in chosen:
             trace = _tracer(session, one, planes[one.scenario.plane], options, advance)
-            reports.append(check_scenario(one, trace=trace))
+            report = check_scenario(one, trace=trace)
+            wrong = tuple(check_pairs(one.scenario, _pair_player(session, one, planes, options, advance)))
+            reports.append(report.model_copy(update={"findings": (*report.findings, *wrong)}))
             with advance.aside():
                 if form == "jsonl":
                     say_json(reports[-1].model_dump(mode="json"))
@@ -102,6 +107,7 @@ def _episodes(settings: wiring.Settings, chosen: Sequence[LoadedScenario]) -> in
     """How many are played: every script, those that do nothing, and every recording."""
     scripts = [one.scenario.script for one in chosen]
     played = sum(1 + len(one.right) + len(one.wrong) + len(IDLE_SCRIPTS) for one in scripts)
+    played += sum(2 * len(one.scenario.pair) for one in chosen)
     return played + sum(len(wiring.recorded_paths(settings, one)) for one in chosen)
 
 
@@ -154,6 +160,21 @@ def _tracer(
         return result, seen
 
     return trace
+
+
+def _pair_player(
+    session: wiring.Session,
+    loaded: LoadedScenario,
+    planes: dict[str, PlaneIdentity],
+    options: EpisodeOptions,
+    advance: Callable[[EpisodeResult], None],
+) -> Callable[[str, ActorSpec], Receipt]:
+    def play(name: str, actor: ActorSpec) -> Receipt:
+        variant = load_variant(loaded, name)
+        trace = _tracer(session, variant, planes[loaded.scenario.plane], options, advance)
+        return trace(actor)[0].receipt
+
+    return play
 
 
 def _text(report: CheckReport) -> str:

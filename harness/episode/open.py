@@ -217,7 +217,7 @@ def _parts(parts: EpisodeParts) -> dict[str, Digest]:
 
 @remembered(64)
 def _parts_of_scenario(scenario: Scenario) -> dict[str, Digest]:
-    said = scenario.model_dump(mode="json", exclude={"asks", "tags", "script"})
+    said = scenario.model_dump(mode="json", exclude={"asks", "tags", "script", "pair"})
     return {"tools" if name == "tool" else name: digest_json(value) for name, value in said.items()}
 
 

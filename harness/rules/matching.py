@@ -48,25 +48,30 @@ def _is_such_call(kind: KindSpec, parsed: ParsedCommand | None, many: tuple[str,
     return all(_has_option(tokens, name, wanted, every=name in many) for name, wanted in kind.with_.items())
 
 
-def meets(rule: OptionRule, parsed: ParsedCommand, known: Known) -> bool:
-    """Whether a call of the control plane has the options of the rule; one that is there more than once counts last."""
+def meets(scenario: Scenario, rule: OptionRule, parsed: ParsedCommand, known: Known) -> bool:
+    """Whether a call of the control plane has the options of the rule.
+
+    Of one that is there more than once the last counts; of one that may be, any.
+    """
     tokens = () if parsed.call is None else parsed.call.tokens
-    return all(_is_said(tokens, name, wanted, known) for name, wanted in rule.with_.items())
+    many = () if scenario.call is None else scenario.call.many
+    return all(_is_said(tokens, name, wanted, known, every=name in many) for name, wanted in rule.with_.items())
 
 
 def _is_said(
-    tokens: tuple[str, ...], name: str, wanted: str | bool | tuple[str, ...] | ValueSource, known: Known
+    tokens: tuple[str, ...], name: str, wanted: str | bool | tuple[str, ...] | ValueSource, known: Known, *, every: bool
 ) -> bool:
     option = f"--{name}"
     if isinstance(wanted, bool):
         return (option in tokens) is wanted
     values = [after for token, after in pairwise(tokens) if token == option]
     values += [token.partition("=")[2] for token in tokens if token.startswith(f"{option}=")]
-    if not values or values[-1].startswith("--"):
-        return False
+    values = [value for value in values if not value.startswith("--")] if every else values[-1:]
     if isinstance(wanted, ValueSource):
-        return same(values[-1], known(wanted))
-    return values[-1] != "" if wanted == "*" else values[-1] in ((wanted,) if isinstance(wanted, str) else wanted)
+        return any(same(value, known(wanted)) for value in values)
+    if wanted == "*":
+        return any(value != "" and not value.startswith("--") for value in values)
+    return any(value in ((wanted,) if isinstance(wanted, str) else wanted) for value in values)
 
 
 def _reads_so(kind: KindSpec, parsed: ParsedCommand | None) -> bool:

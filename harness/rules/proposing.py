@@ -45,5 +45,5 @@ def propose(
     broken = [code for fact, code in kind.never.items() if fact in state.facts]
     broken += [code for fact, code in kind.needs.items() if fact not in state.facts]
     if parsed is not None and not broken:
-        broken = [rule.code for rule in kind.options if not meets(rule, parsed, known)]
+        broken = [rule.code for rule in kind.options if not meets(scenario, rule, parsed, known)]
     return Proposal(kind=kind.name, code=next(iter(broken), None))

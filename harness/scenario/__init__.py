@@ -1,6 +1,6 @@
 """Scenario files: finding, reading, checking, choosing, and putting values in place."""
 
-from harness.scenario.discovering import discover, select
+from harness.scenario.discovering import discover, select, variant_of
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
 from harness.scenario.placeholders import bind, static_values, substitute
@@ -16,4 +16,5 @@ __all__ = [
     "select",
     "static_values",
     "substitute",
+    "variant_of",
 ]

@@ -12,7 +12,7 @@ from harness.schema.scenario import LateValue, Scenario
 
 __all__ = ["built_in_names", "text_problems"]
 
-_LATE_PLACES = ("prompt", "script")
+_LATE_PLACES = ("prompt", "script", "pair")
 
 
 def built_in_names(scenario: Scenario) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from harness.schema.fault import ActorFault
 from harness.schema.following import FollowUp
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
+from harness.schema.pair import PairSpec
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
 
@@ -213,6 +214,7 @@ class Scenario(Frozen):
     fault: tuple[ActorFault, ...] = Field(default=(), max_length=64)
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
+    pair: tuple[PairSpec, ...] = Field(default=(), max_length=64)
     script: ScriptSet
 
     @property

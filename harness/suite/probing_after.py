@@ -30,11 +30,11 @@ class AfterProbed:
 def probe_after(traces: Mapping[str, EpisodeTrace]) -> AfterProbed:
     """Judge again, one thing changed at a time, what calls of ``[[after]]`` were answered in passing episodes."""
     found = AfterProbed()
-    asked: list[FollowUp] = []
+    asked: set[int] = set()
     for script, trace in traces.items():
         for ordinal, step in enumerate(trace.steps, 1):
             for follow, seen in step.after:
-                asked.append(follow)
+                asked.add(trace.bound.after.index(follow))
                 for at, mutation in _mutations(trace, follow, seen):
                     _try(found, f"script {script}, step {ordinal}, kind {follow.kind}", trace, follow, at, mutation)
     for trace in list(traces.values())[:1]:
@@ -73,9 +73,9 @@ def _try(  # noqa: PLR0917  (what a change is made to)
     )
 
 
-def _unasked(trace: EpisodeTrace, asked: list[FollowUp]) -> Iterator[CheckFinding]:
+def _unasked(trace: EpisodeTrace, asked: set[int]) -> Iterator[CheckFinding]:
     for number, follow in enumerate(trace.bound.after):
-        if follow not in asked:
+        if number not in asked:
             yield CheckFinding(
                 scenario=trace.bound.id,
                 what=f"after[{number}] is never asked in a passing script",
