@@ -9,6 +9,7 @@ from planned import job_of, result_of
 from toy import SCENARIO, merged
 
 from harness.schema.actor import ActorSpec
+from harness.schema.base import JsonValue
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.scenario import Scenario
@@ -20,7 +21,7 @@ PASS: Judged = ("pass", None)
 
 
 def told(verdicts: str, one: Judged, other: Judged) -> list[str]:
-    pair = {"variants": ["base", "other"], "verdicts": verdicts, "play": ["toy ask plane"]}
+    pair: JsonValue = {"variants": ["base", "other"], "verdicts": verdicts, "play": ["toy ask plane"]}
     scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, {"pair": [pair]})))
     played: list[tuple[str, ActorSpec]] = []
 
