@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from types import ModuleType
 
-from harness.errors import CatalogError
+from harness.errors import CatalogError, EnvironmentProblem
 
-__all__ = ["FOLDERS", "module", "names", "shared"]
+__all__ = ["FOLDERS", "module", "names", "plug_in", "plug_ins", "shared"]
 
 #: The plural folders.
-FOLDERS = ("actors", "controlplanes", "executors", "pools", "providers", "reporters")
+FOLDERS = ("actors", "classifiers", "controlplanes", "executors", "pools", "providers", "reporters")
 
 #: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
 _imported: dict[tuple[str, str], ModuleType] = {}
@@ -63,3 +65,43 @@ def shared(folder: str, name: str) -> ModuleType:
     if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
         raise CatalogError(f"part of {folder}", name, ())
     return import_module(f"harness.{folder}._{name}")
+
+
+@cache
+def plug_ins(folder: str) -> dict[str, EntryPoint]:
+    """Entries for a plural folder that installed packages bring, by name: entry points of the group ``harness.FOLDER``.
+
+    The result is shared: not to be changed. Raises EnvironmentProblem where a name is taken: by an entry of ours, or
+    by two packages.
+    """
+    found: dict[str, EntryPoint] = {}
+    ours = names(folder)
+    for point in sorted(entry_points(group=f"harness.{folder}"), key=lambda point: (point.name, _package(point))):
+        other = "harness" if point.name in ours else _package(found[point.name]) if point.name in found else None
+        if other is not None:
+            problem = f"has the name of one of {other}; let its package give it another name, or remove it"
+            raise EnvironmentProblem(f"{_told(folder, point)} {problem}")
+        found[point.name] = point
+    return found
+
+
+def plug_in(folder: str, name: str) -> object:
+    """What the entry point of one of ``plug_ins`` names.
+
+    Raises EnvironmentProblem where that cannot be imported; what it raised is not told, for it may hold anything.
+    """
+    point = plug_ins(folder)[name]
+    try:
+        found: object = point.load()
+    except Exception as error:  # noqa: BLE001  (importing it runs anybody's code)
+        problem = f"cannot be imported ({point.value}: {type(error).__name__})"
+        raise EnvironmentProblem(f"{_told(folder, point)} {problem}") from None
+    return found
+
+
+def _told(folder: str, point: EntryPoint) -> str:
+    return f"{folder.removesuffix('s')} {point.name!r} of the package {_package(point)}"
+
+
+def _package(point: EntryPoint) -> str:
+    return "?" if point.dist is None else point.dist.name

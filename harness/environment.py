@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from platformdirs import user_data_path
 
-__all__ = ["KEY_VARIABLES", "Fact", "inspect"]
+__all__ = ["Fact", "inspect"]
 
 Which = Callable[[str], str | None]
-
-#: Environment variables that usually hold API keys; only whether they are set is ever told.
-KEY_VARIABLES = (
-    "ANTHROPIC_API_KEY",
-    "ARK_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-)
 
 _OLDEST = (3, 11)
 
@@ -46,6 +36,7 @@ def inspect(
     environ: Mapping[str, str],
     which: Which,
     *,
+    key_variables: Sequence[str] = (),
     home: Path | None = None,
     platform: str = sys.platform,
     version: tuple[int, int, int] = sys.version_info[:3],
@@ -53,9 +44,9 @@ def inspect(
 ) -> tuple[Fact, ...]:
     """All facts, in the order they are shown.
 
-    ``which`` finds a program as ``shutil.which`` does. ``home`` is HARNESS_HOME as resolved by the caller; without it
-    the variable in ``environ`` counts, then the user's data folder. ``system`` is the root of the file system, where
-    the kernel tells of itself.
+    ``which`` finds a program as ``shutil.which`` does. ``key_variables`` hold API keys where they are set. ``home`` is
+    HARNESS_HOME as resolved by the caller; without it the variable in ``environ`` counts, then the user's data folder.
+    ``system`` is the root of the file system, where the kernel tells of itself.
     """
     if home is None:
         home = (
@@ -68,7 +59,7 @@ def inspect(
         _ripgrep(which),
         _sandbox(which, system),
         _home(home),
-        _keys(environ),
+        _keys(environ, key_variables),
     )
 
 
@@ -120,8 +111,8 @@ def _home(home: Path) -> Fact:
     return Fact("HARNESS_HOME", "missing", f"{home} cannot be written", "set HARNESS_HOME to a folder of your own")
 
 
-def _keys(environ: Mapping[str, str]) -> Fact:
-    found = [name for name in KEY_VARIABLES if environ.get(name)]
+def _keys(environ: Mapping[str, str], variables: Sequence[str]) -> Fact:
+    found = [name for name in variables if environ.get(name, "").strip()]
     if found:
         return Fact("keys", "ok", f"set: {', '.join(found)}")
     return Fact("keys", "optional", "none is set", "live actors need one; scripted and recorded ones do not")

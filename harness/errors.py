@@ -12,7 +12,7 @@
     │   ├── MissingKeyError               an API key's environment variable is not set
     │   ├── PlaneMissingError             a control plane is not installed; carries the line to type
     │   ├── ProvisionError                a control plane cannot be installed or is damaged
-    │   ├── EnvironmentProblem            a program or platform feature that is needed is not there
+    │   ├── EnvironmentProblem            a program, plug-in or platform feature is not there or cannot be used
     │   ├── DecisionRefusedError          nothing is to be decided there, or it is decided already
     │   ├── RecordingError                a recording that cannot be read; never taken for an absent one
     │   └── StoreError                    a run folder that cannot be written or read
@@ -166,7 +166,7 @@ class ProvisionError(InputError):
 
 
 class EnvironmentProblem(InputError):  # noqa: N818  (an everyday word reads better in the one line people see)
-    """A program or platform feature that is needed is not there."""
+    """A program, plug-in or platform feature that is needed is not there, or cannot be used."""
 
 
 class DecisionRefusedError(InputError):

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 from harness.errors import ProviderError
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
+from harness.schema.judging import Classifier
 from harness.schema.message import ModelRequest, Reply, Usage
 from harness.schema.metric import CostReading
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity, ProcessCommand
@@ -22,6 +23,7 @@ from harness.schema.spending import Entry
 
 __all__ = [
     "Actor",
+    "Classifiers",
     "Clock",
     "ControlPlane",
     "Cut",
@@ -315,6 +317,16 @@ class Pool(Protocol):
 
     def close(self) -> None:
         """Wait for what runs, and release what was opened; idempotent."""
+
+
+class Classifiers(Protocol):
+    """The classifiers that there are."""
+
+    def names(self) -> Sequence[str]:
+        """Their names, sorted. Raises EnvironmentProblem where one has a name that is taken."""
+
+    def find(self, name: str) -> type[Classifier]:
+        """One of them. Raises CatalogError, EnvironmentProblem where it cannot be used."""
 
 
 class Reporter(Protocol):

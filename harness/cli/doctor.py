@@ -13,6 +13,7 @@ from harness.cli.output import say, say_json, table
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.wiring.built_in import built_in_identities
+from harness.wiring.known_keys import key_variables
 from harness.wiring.places import CONFIG
 
 __all__ = ["doctor"]
@@ -52,8 +53,14 @@ def doctor(form: str) -> ExitCode:
 
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
-    facts = environment.inspect(settings.environ, shutil.which, home=settings.home)
-    return (*facts, _network(settings), *_providers(settings), *_planes(settings))
+    variables: tuple[str, ...] = ()
+    actors: list[environment.Fact] = []
+    try:
+        variables = key_variables(settings)
+    except ConfigError as error:
+        actors.append(environment.Fact("actors", "missing", str(error), "set it right, or leave it out"))
+    facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
+    return (*facts, *actors, _network(settings), *_providers(settings), *_planes(settings))
 
 
 def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:

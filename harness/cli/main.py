@@ -28,6 +28,7 @@ _VERBS = {
     "check": ("harness.cli.check", "check", "Hold scenarios against their own scripts; no model."),
     "record": ("harness.cli.record", "record", "Record live models for offline replay."),
     "qualify": ("harness.cli.qualify", "qualify", "Tell how often actors pass, and how sure that is."),
+    "compare": ("harness.cli.compare", "command", "Hold models against each other: who passes more often."),
     "report": ("harness.cli.report", "report", "Render the reports of a run folder again."),
     "show": ("harness.cli.show", "show", "Tell one episode in words, or what was said in it."),
     "verify": ("harness.cli.verify", "verify", "Tell whether a run is still what was written."),

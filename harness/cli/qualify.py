@@ -6,16 +6,11 @@ from pathlib import Path
 
 import click
 
-from harness import qualification
-from harness.cli.conclusion import tell_left_out
 from harness.cli.exit_codes import ExitCode
+from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
-from harness.errors import NothingSelectedError, UsageError
-from harness.receipt import last_attempts, read_run
-from harness.schema.qualification import ActorFigures, Trial
-from harness.schema.run import RunView
 
 __all__ = ["qualify"]
 
@@ -25,8 +20,6 @@ Examples:
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
 """
-#: So many in a row are told at most where nobody says how many.
-_IN_A_ROW = 5
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,13 +39,8 @@ def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     No decision is made, and nobody is ranked. Several runs stand side by side only where scenarios, their
     classifier, the control planes and the settings of models are the same.
     """
-    views = _read(runs)
-    trials = {
-        (name, actor): some
-        for name, view in views.items()
-        for actor, some in qualification.trials_of(view, last_attempts(view.receipts)).items()
-    }
-    told = _figures(views, trials, most)
+    views = read_judged(runs)
+    told = figures_of(views, trials_by_actor(views), most)
     if form == "json":
         say_json(as_json(views, told), indent=2)
     elif form == "jsonl":
@@ -61,32 +49,3 @@ def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     else:
         say(as_text(views, told))
     return ExitCode.PASSED
-
-
-def _read(runs: tuple[Path, ...]) -> dict[str, RunView]:
-    """Whole runs that may stand side by side, by the name they were called by."""
-    views: dict[str, RunView] = {}
-    known: dict[str, str] = {}
-    for folder in runs:
-        view, name = read_run(folder), str(folder)
-        tell_left_out(view)
-        if not view.receipts:
-            raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")
-        if view.manifest.run_id in known:
-            raise UsageError(f"{name} is the same run as {known[view.manifest.run_id]}; name it once")
-        qualification.refuse_mixed(name, view)
-        known[view.manifest.run_id], views[name] = name, view
-    qualification.refuse_different(views)
-    return views
-
-
-def _figures(
-    views: dict[str, RunView], trials: dict[tuple[str, str], list[Trial]], most: int | None
-) -> tuple[ActorFigures, ...]:
-    fewest = [count for count in map(qualification.fewest_judged, trials.values()) if count]
-    in_a_row = most or min(_IN_A_ROW, min(fewest, default=1))
-    kinds = {(name, actor.ref): actor.kind for name, view in views.items() for actor in view.manifest.actors}
-    return tuple(
-        qualification.actor_figures(name, actor, kinds[name, actor], some, most=in_a_row)
-        for (name, actor), some in trials.items()
-    )

@@ -163,7 +163,7 @@ def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_da
     left = remainder(
         folder,
         jobs,
-        classifier_version=wiring.CLASSIFIER_VERSION,
+        classifier_version=wiring.judged_by,
         retries=retries,
         replay_damaged=replay_damaged,
     )

@@ -10,7 +10,7 @@ import click
 from harness.cli.exit_codes import ExitCode
 from harness.cli.output import note, say, say_json
 from harness.cli.wire_told import as_json, as_text
-from harness.errors import InputError
+from harness.errors import InputError, UsageError
 from harness.schema.base import JsonValue
 from harness.wiring.decoding import explain, read_wire_file
 from harness.wiring.decoding_recordings import explain_recording
@@ -33,6 +33,7 @@ api: openai-chat, openai-responses, anthropic, gemini. Of a stream,
 body_sse_lines holds the lines.
 """
 _RECORDING: Final = ".jsonl"
+_CASSETTES: Final = (".yaml", ".yml")
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,7 +50,7 @@ def decode(*, files: tuple[Path, ...], form: Literal["text", "jsonl"]) -> ExitCo
     refused = 0
     for path in files:
         try:
-            told = _recording(path) if path.suffix == _RECORDING else _answer(path)
+            told = _told(path)
         except InputError as error:
             note(f"harness: {error}")
             refused += 1
@@ -67,6 +68,13 @@ class _Told(NamedTuple):
 
     values: list[dict[str, JsonValue]]
     texts: list[str]
+
+
+def _told(path: Path) -> _Told:
+    """By what kind of file it is. Raises InputError."""
+    if path.suffix in _CASSETTES:
+        raise UsageError(f"{path}: is this a cassette of vcrpy? harness wire import {path} --out DIR reads those")
+    return _recording(path) if path.suffix == _RECORDING else _answer(path)
 
 
 def _answer(path: Path) -> _Told:

@@ -6,12 +6,11 @@ from harness.episode.deciding import decide, deciding
 from harness.episode.durable import DurablePlace
 from harness.episode.loop import run
 from harness.episode.open import open_world
-from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.parts import EpisodeParts, judged_by
 from harness.episode.values import json_object
 from harness.episode.world import World
 
 __all__ = [
-    "CLASSIFIER_VERSION",
     "DurablePlace",
     "EpisodeParts",
     "World",
@@ -20,6 +19,7 @@ __all__ = [
     "deciding",
     "give_answer",
     "json_object",
+    "judged_by",
     "open_world",
     "question",
     "run",

@@ -45,6 +45,13 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             observation=seen,
             judgement=hand.judgement,
             after=tuple(hand.after),
+            turn=hand.turn,
+            call=hand.index,
+            tool=hand.call.name,
+            arguments=hand.call.arguments,
+            operation=hand.plane_operation,
+            reached_plane=hand.reaches_plane and seen is not None and seen.ran,
+            error=None if hand.error is None else hand.error.code,
         )
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from harness import redaction, rules
 from harness.episode.boundary import measure
+from harness.episode.classifying import classified, phrases
 from harness.episode.end_state import end_findings
-from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.parts import EpisodeParts
 from harness.episode.verdict import Conclusion, default_cause, default_verdict, scenario_rule
 from harness.episode.world import World
 from harness.journal import EpisodeState, Journal, StepState
@@ -64,8 +65,8 @@ def close(
         model_turns=state.model_turns,
         changes=changes,
         definition=_definition(journal),
-        classifier_version=CLASSIFIER_VERSION,
-        sayable=rules.sayable(scenario),
+        classifier_version=parts.classifier_version,
+        sayable=rules.sayable(scenario, phrases(scenario, parts.classifiers)),
         declared_paths=declared,
     )
     return build_receipt(parts.job, evidence)
@@ -81,6 +82,8 @@ def _conclude(
     if unmet is not None:
         finding = RawFinding(code=unmet, check="outcome")
         return Conclusion("not_judged", "scenario", unmet, (*judged.findings, (None, finding)))
+    if world is not None:
+        judged = classified(parts, world, outcome, changes, judged)
     wrong = [change for change in changes if not change.allowed]
     if not wrong:
         return judged

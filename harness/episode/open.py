@@ -14,7 +14,7 @@ from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.operations import with_operations
-from harness.episode.parts import CLASSIFIER_VERSION, EpisodeParts
+from harness.episode.parts import EpisodeParts
 from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.stopwatch import Stopwatch
@@ -211,7 +211,7 @@ def _parts(parts: EpisodeParts) -> dict[str, Digest]:
         "scenario": digest_json(job.loaded.digest),
         "actor": digest_json(job.actor.identity.digest),
         "control_plane": digest_json(job.plane.model_dump(mode="json")),
-        "classifier": digest_json(CLASSIFIER_VERSION),
+        "classifier": digest_json(parts.classifier_version),
     }
 
 
@@ -249,7 +249,7 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
         "actor": job.actor.identity.digest,
         "plane": job.plane.model_dump(mode="json"),
         "tools": [tool.model_dump(mode="json") for tool in tools],
-        "classifier": CLASSIFIER_VERSION,
+        "classifier": parts.classifier_version,
         "trial": job.trial,
     }
     return digest_json(frozen)

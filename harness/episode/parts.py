@@ -10,15 +10,25 @@ from threading import Event
 from harness.episode.detached import DETACHED, DetachedCalls
 from harness.episode.durable import DurablePlace
 from harness.episode.late import LATE, LateReplies
-from harness.ports import Actor, Clock, ControlPlane, Executor, Meter, Pace, Quota, Witness
+from harness.ports import Actor, Classifiers, Clock, ControlPlane, Executor, Meter, Pace, Quota, Witness
+from harness.scenario import NoClassifiers
 from harness.schema.run import EpisodeJob, LateRow
+from harness.schema.scenario import LoadedScenario
 from harness.schema.tool import ToolSpec
 from harness.workspace import Workspace
 
-__all__ = ["CLASSIFIER_VERSION", "EpisodeParts"]
+__all__ = ["CLASSIFIER_VERSION", "EpisodeParts", "judged_by"]
 
 #: Raised whenever the same evidence may be judged differently; part of every receipt.
 CLASSIFIER_VERSION = 1
+
+
+def judged_by(loaded: LoadedScenario) -> int:
+    """The version of all that judges a scenario's episodes, as receipts and recordings have it.
+
+    That of the rules, and with each version of a classifier that the scenario names one more.
+    """
+    return CLASSIFIER_VERSION + loaded.judged_by
 
 
 def _never() -> bool:
@@ -48,7 +58,7 @@ class EpisodeParts:
     ``operations`` are those of the control plane that can be tools. ``meter`` counts what it costs (None: its own
     ledger does, at the actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody
     is); ``pace`` says when an attempt may be sent (None: at once). ``remove_later`` is given what removes the
-    workspace, where that need not wait (None: it is done at once).
+    workspace, where that need not wait (None: it is done at once). ``classifiers`` are those that a scenario may name.
     """
 
     job: EpisodeJob
@@ -73,3 +83,9 @@ class EpisodeParts:
     late_row: Callable[[LateRow], None] = _drop
     operations: Mapping[str, ToolSpec] = field(default_factory=dict)
     remove_later: Callable[[Callable[[], None]], None] | None = None
+    classifiers: Classifiers = field(default_factory=NoClassifiers)
+
+    @property
+    def classifier_version(self) -> int:
+        """The version of all that judges this episode: of the rules, and of the classifiers that its scenario names."""
+        return judged_by(self.job.loaded)

@@ -17,6 +17,7 @@ from harness.errors import ControlPlaneError, MachineError
 from harness.journal import as_kept
 from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
+from harness.schema.evidence import Writer
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome
 from harness.schema.record import Decided, OpReceipt, OpStarted, OpUnknown
@@ -43,7 +44,7 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     parsed, kind = hand.parsed, hand.kind
     if kind is None or (parsed is None and hand.plane_operation is None):  # pragma: no cover  (C2 ended it)
         raise AssertionError(hand.operation)
-    by = "control_plane" if parsed is None or hand.reaches_plane else "tool"
+    by: Writer = "control_plane" if parsed is None or hand.reaches_plane else "tool"
     done = _done_before(world, hand, by)
     if done is not None:
         return done if isinstance(done, CallStop) else None
@@ -82,7 +83,7 @@ def _read(world: World, hand: CallInHand, parsed: ParsedCommand, kind: KindSpec)
     return Observation(ran=False, ok=False, text="", refused="not_executable")
 
 
-def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) -> CallStop | None:
+def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: Writer) -> CallStop | None:
     """The ending of a call that the machine, a signal or a bound cut off; None where it can be judged."""
     if not seen.ran:
         return None
@@ -101,7 +102,7 @@ def _proves_nothing(world: World, hand: CallInHand, seen: Observation, by: str) 
     return _overdue(world, hand) or (_hung(world, hand, "timeout") if by == "control_plane" else None)
 
 
-def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observation | None:
+def _done_before(world: World, hand: CallInHand, by: Writer) -> CallStop | Observation | None:
     """What the call came to before the driver was killed; None where it is to be run now."""
     ahead, before = world.journal.ahead, world.latest.digest
     kept = world.past(hand.operation)
@@ -122,7 +123,7 @@ def _done_before(world: World, hand: CallInHand, by: str) -> CallStop | Observat
 
 
 def _as_decided(
-    world: World, hand: CallInHand, by: str, decided: Decided, before: Digest
+    world: World, hand: CallInHand, by: Writer, decided: Decided, before: Digest
 ) -> CallStop | Observation | None:
     """Do what somebody decided about a call whose effect is unknown; None: run it now.
 

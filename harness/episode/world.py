@@ -23,7 +23,7 @@ from harness.ports import ControlPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.command import GrammarContext
-from harness.schema.evidence import StateDigest
+from harness.schema.evidence import StateDigest, Writer
 from harness.schema.finding import RawFinding
 from harness.schema.limits import Limits
 from harness.schema.message import Message, ModelRequest
@@ -83,7 +83,7 @@ class World:
     kinds_of: dict[str, str | None] = field(default_factory=dict)
     sources: dict[ValueSource, JsonValue | Missing] = field(default_factory=dict)
     drifts: list[Drift] = field(default_factory=list)
-    writers: dict[str, str] = field(default_factory=dict)
+    writers: dict[str, Writer] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)
     durable: DurableEpisode | None = None
     late: LateBook = field(default_factory=LateBook)
@@ -183,7 +183,7 @@ class World:
         """What the machine lacks now for a program to work in this workspace; asked after one failed."""
         return shortage(self.workspace.root)
 
-    def observe_changes(self, by: str) -> None:
+    def observe_changes(self, by: Writer) -> None:
         """Measure the workspace again and note who changed what since the last look."""
         now = self.fingerprinter.take(self.workspace.root, exclude=self.unmeasured)
         if self.durable is not None and now.digest != self.latest.digest:

@@ -30,8 +30,8 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
         trial = _trial(receipt, own[receipt.key], logs[receipt.episode])
         found.setdefault(receipt.actor.ref, []).append(trial)
     planned = Counter((place.scenario, place.actor, place.trial) for place in view.manifest.plan)
-    for (scenario, actor, _), count in (planned - played).items():
-        found[actor] += [Trial(scenario=scenario, verdict="not_played", attempts=1)] * count
+    for (scenario, actor, number), count in (planned - played).items():
+        found[actor] += [Trial(scenario=scenario, verdict="not_played", number=number)] * count
     return found
 
 
@@ -42,6 +42,7 @@ def _trial(receipt: Receipt, own: RunLogEntry, logs: list[RunLogEntry]) -> Trial
     return Trial(
         scenario=receipt.scenario,
         verdict=receipt.verdict,
+        number=receipt.trial,
         cause=receipt.cause,
         code=receipt.failure_code,
         seconds=own.seconds,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from harness import redaction
 from harness.schema.base import Digest, JsonValue
+from harness.schema.evidence import Writer
 from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step, TurnSummary
@@ -22,8 +24,8 @@ class ObservedChange:
     """A change of the workspace as it was measured: a relative path, by whom, and whether it is allowed."""
 
     path: str
-    change: str
-    by: str
+    change: Literal["added", "removed", "modified"]
+    by: Writer
     allowed: bool
 
 
@@ -69,7 +71,7 @@ def build_receipt(job: EpisodeJob, evidence: Evidence) -> Receipt:
         failure_code=evidence.code,
         findings=(
             *(_drift(drift) for drift in evidence.drifts),
-            *(_finding(step, raw, evidence.sayable) for step, raw in evidence.findings),
+            *(_finding(step, raw, evidence) for step, raw in evidence.findings),
         ),
         facts=tuple(evidence.facts),
         steps=tuple(evidence.steps),
@@ -96,17 +98,24 @@ def _drift(drift: Drift) -> Finding:
     )
 
 
-def _finding(step: int | None, raw: RawFinding, sayable: frozenset[str]) -> Finding:
-    told = raw.check in {"answer", "content", "execution", "end"}
-    got = redaction.missing() if raw.missing else _got(raw, sayable)
+def _finding(step: int | None, raw: RawFinding, evidence: Evidence) -> Finding:
+    told = raw.check in {"answer", "content", "execution", "end", "classifier"}
     return Finding(
         code=raw.code,
         step=step,
         check=raw.check,
         pointer=raw.pointer,
-        expected=redaction.value(raw.expected, sayable) if told else None,
-        got=got if told else None,
+        expected=redaction.value(raw.expected, evidence.sayable) if told else None,
+        got=_found(raw, evidence) if told else None,
     )
+
+
+def _found(raw: RawFinding, evidence: Evidence) -> RedactedText:
+    if raw.steps:
+        return redaction.calls([(evidence.steps[number - 1].kind, number) for number in raw.steps])
+    if raw.path is not None:
+        return redaction.workspace_path(raw.path, evidence.declared_paths)
+    return redaction.missing() if raw.missing else _got(raw, evidence.sayable)
 
 
 #: Stands for what an actor said that is no text: numbers are shown as they are, and nothing of a reply may be.
@@ -114,7 +123,10 @@ _NUMBER = "a value with a number"
 
 
 def _got(raw: RawFinding, sayable: frozenset[str]) -> RedactedText:
-    if raw.check == "end" and (raw.pointer or "").startswith("/answer") and _holds_number(raw.got):
+    of_answer = (raw.pointer or "").startswith("/answer")
+    # a classifier may be anybody's, and where it does not say, its number may come from anywhere
+    unsaid = raw.check == "classifier" and raw.pointer is None
+    if (unsaid or (of_answer and raw.check in {"end", "classifier"})) and _holds_number(raw.got):
         return redaction.value(_NUMBER, frozenset((_NUMBER,)))
     return redaction.value(raw.got, sayable)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from harness.receipt.lines import append
 from harness.receipt.reading import read_manifest, results
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.schema.scenario import LoadedScenario
 
 __all__ = ["SUPERSEDED", "Remainder", "remainder", "set_aside"]
 
@@ -53,15 +54,15 @@ def remainder(
     folder: Path,
     jobs: Sequence[EpisodeJob],
     *,
-    classifier_version: int,
+    classifier_version: Callable[[LoadedScenario], int],
     retries: int = 0,
     replay_damaged: bool = False,
 ) -> Remainder:
     """Hold the finished episodes of a run against a plan: only those whose whole key is the same count.
 
-    So does one that was judged as this version judges. ``retries`` are the further attempts at an episode that the
-    run makes by itself. What is damaged on disk is played anew where ``replay_damaged`` says so. Raises StoreError
-    where the folder cannot be read.
+    So does one that was judged as this version judges its scenario, which ``classifier_version`` tells. ``retries`` are
+    the further attempts at an episode that the run makes by itself. What is damaged on disk is played anew where
+    ``replay_damaged`` says so. Raises StoreError where the folder cannot be read.
     """
     manifest = read_manifest(folder)
     most = retries if manifest.state == "running" else None
@@ -73,7 +74,7 @@ def remainder(
         result = _set_aside(found) if replay_damaged and is_damaged(found.receipt, found.log) else found
         receipt = result.receipt
         place = places.get(receipt.episode)
-        if place is None or receipt.classifier_version != classifier_version:
+        if place is None or receipt.classifier_version != classifier_version(jobs[place].loaded):
             superseded.append(result)
             continue
         finished.append((place, result))

@@ -3,6 +3,6 @@
 from harness.redaction.changing import changed
 from harness.redaction.guard import SecretGuard
 from harness.redaction.scrubbing import MASK, Scrubber
-from harness.redaction.text import missing, name, value, workspace_path
+from harness.redaction.text import calls, missing, name, value, workspace_path
 
-__all__ = ["MASK", "Scrubber", "SecretGuard", "changed", "missing", "name", "value", "workspace_path"]
+__all__ = ["MASK", "Scrubber", "SecretGuard", "calls", "changed", "missing", "name", "value", "workspace_path"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pydantic import JsonValue
 
@@ -17,13 +17,15 @@ from harness.schema.base import digest_text
 from harness.schema.counting import counted
 from harness.schema.receipt import RedactedText
 
-__all__ = ["SHOWN_MAX", "missing", "name", "value", "workspace_path"]
+__all__ = ["SHOWN_MAX", "calls", "missing", "name", "value", "workspace_path"]
 
 #: The longest value that is shown as it is, in characters; of a longer one its shape is told.
 SHOWN_MAX = 160
 #: Whole numbers outside +-10**30 are told by their size: nobody compares them by eye.
 _NUMBER_MAX = 10**30
 _DEPTH_MAX = 8
+#: So many calls are told one by one.
+_CALLS_MAX = 6
 
 
 def value(value: JsonValue, sayable: frozenset[str]) -> RedactedText:
@@ -40,6 +42,13 @@ def value(value: JsonValue, sayable: frozenset[str]) -> RedactedText:
 def missing() -> RedactedText:
     """What stands for a value that is not there, as opposed to null."""
     return RedactedText("nothing")
+
+
+def calls(made: Sequence[tuple[str | None, int]]) -> RedactedText:
+    """Calls by their kinds, which are names of the scenario, and the numbers of their steps, in that order."""
+    told = [f"{kind or 'a call of no kind'} at step {step}" for kind, step in sorted(made, key=lambda one: one[1])]
+    more = [f"{len(told) - _CALLS_MAX} more"] if len(told) > _CALLS_MAX else []
+    return RedactedText(", ".join((*told[:_CALLS_MAX], *more)))
 
 
 def name(text: str, declared: Collection[str]) -> RedactedText:

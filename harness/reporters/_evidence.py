@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness import config, recording
 from harness.reporters._rows import Episode
+from harness.schema.actor import ActorIdentity
 from harness.schema.counting import counted
 from harness.schema.receipt import Finding, Receipt
 from harness.schema.recording import Drift
@@ -25,6 +26,7 @@ _CHECK_WORDS = {
     "boundary": "the workspace changed where it must not",
     "outcome": "how the loop ended",
     "end": "what was true at the end",
+    "classifier": "what a classifier found",
 }
 
 _NOT_FOUND = 404
@@ -84,7 +86,7 @@ def told(row: Episode, drifts: tuple[Drift, ...] = ()) -> tuple[Told, ...]:
     if row.log is not None and row.log.problem is not None:
         found.append(Told("", row.log.problem))
     if receipt.cause == "provider":
-        found += _last_call(row.log, receipt.actor.provider)
+        found += _last_call(row.log, receipt.actor)
     if receipt.outcome.reason == "operator_abort":
         found.append(Told("", "a person decided to give the episode up (--decide abort)"))
     # a finding that only says that the loop ended adds nothing to the ending itself
@@ -167,7 +169,7 @@ def evidence(piece: Told) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _last_call(log: RunLogEntry | None, provider: str | None) -> list[Told]:
+def _last_call(log: RunLogEntry | None, actor: ActorIdentity) -> list[Told]:
     calls = () if log is None else log.attempts
     if not calls or calls[-1].error is None:
         return []
@@ -181,8 +183,14 @@ def _last_call(log: RunLogEntry | None, provider: str | None) -> list[Told]:
     parts += {"not_sent": ["nothing was sent"], "unknown": ["whether it was answered is unknown"]}.get(last.status, [])
     said = ", ".join(part for part in parts if part)
     advice = _ADVICE.get(last.error or "")
-    if last.error == "bad_response" and last.http_status == _NOT_FOUND and provider is not None:
-        advice = f"nothing answers there: {config.nothing_answers(config.resolve(provider).codec)}"
+    if actor.provider is not None:
+        preset = config.resolve(actor.provider)
+        if last.error == "bad_response" and last.http_status == _NOT_FOUND:
+            advice = f"nothing answers there: {config.nothing_answers(preset.codec)}"
+        elif last.error == "auth":
+            is_named = actor.ref != f"{actor.provider}/{actor.model}"
+            named = f" ({preset.key_env} where harness.toml gives {actor.ref} no key_env)" if is_named else ""
+            advice = f"check the API key{named or f' in {preset.key_env}'}"
     return [Told(f"model call {last.operation}{times}", said if advice is None else f"{said}; {advice}")]
 
 
@@ -192,7 +200,7 @@ def _told(receipt: Receipt, finding: Finding) -> Told:
     what = _CHECK_WORDS[finding.check]
     if finding.check in {"order", "silence"}:
         what = f"{what}; {_facts(receipt, None if step is None else step.ordinal)}"
-    ours = finding.check in {"content", "execution"}
+    ours = finding.check in {"content", "execution", "classifier"}
     exit_codes = finding.check == "execution" and expected == "0"
     if step is not None and finding.check == "execution" and step.refused is not None:
         what, expected, got = f"was not run: {step.refused.replace('_', ' ')}", None, None

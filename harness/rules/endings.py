@@ -27,8 +27,9 @@ def accepts(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
 
 
 def satisfies(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
-    """Whether these facts end the episode: with checks of the end it is over only when the actor stops calling."""
-    return accepts(scenario, facts) and not scenario.end.check and scenario.closing is None
+    """Whether these facts end the episode: with checks of the end, or classifiers, only the actor's own stop does."""
+    is_heard = scenario.end.check or scenario.classify or scenario.closing is not None
+    return accepts(scenario, facts) and not is_heard
 
 
 def closes(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:

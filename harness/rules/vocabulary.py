@@ -24,15 +24,15 @@ def codes(scenario: Scenario) -> tuple[Code, ...]:
     return scenario.codes
 
 
-def sayable(scenario: Scenario) -> frozenset[str]:
+def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
     """The strings of a bound scenario that a receipt may show as they are.
 
     Names of kinds, facts and codes, what answer checks expect (values and phrases), and the fixed words of execution
-    findings, reasons of refusal included. A string that is long, has several lines or holds an absolute path is
-    never one of them.
+    findings, reasons of refusal included; ``others`` too. A string that is long, has several lines or holds an absolute
+    path is never one of them.
     """
     found: set[str] = {"run", "timed out", "a JSON object", "a read that ran", "the content of the file"}
-    found.update((*scenario.codes, *get_args(Refusal)))
+    found.update((*scenario.codes, *get_args(Refusal), *others))
     for kind in scenario.kind:
         found.update((kind.name, *kind.never, *kind.needs, *kind.facts))
         found.update(_words(kind.where.values()))

@@ -1,12 +1,14 @@
 """Scenario files: finding, reading, checking, choosing, and putting values in place."""
 
-from harness.scenario.discovering import discover, select, variant_of
+from harness.scenario.checking_classifiers import NoClassifiers
+from harness.scenario.discovering import discover, select, variant_of, variants_in
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
 from harness.scenario.placeholders import bind, static_values, substitute
 from harness.scenario.scripts import load_scripts
 
 __all__ = [
+    "NoClassifiers",
     "bind",
     "discover",
     "json_schema",
@@ -17,4 +19,5 @@ __all__ = [
     "static_values",
     "substitute",
     "variant_of",
+    "variants_in",
 ]

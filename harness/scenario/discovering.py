@@ -11,7 +11,7 @@ from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import CatalogError, ScenarioError
 from harness.scenario.variants import variant_names
 
-__all__ = ["discover", "select", "variant_of"]
+__all__ = ["discover", "select", "variant_of", "variants_in"]
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,127}")
 _GLOB = re.compile(r"[*?\[]")
@@ -34,7 +34,7 @@ def discover(search: Sequence[Path]) -> dict[str, Path]:
                     path, f"{name!r} cannot be a scenario id", allowed="lower-case letters, digits and - in both parts"
                 )
             if found.setdefault(name, path) == path:
-                variants.update({f"{name}-{variant}": path for variant in _variants(path)})
+                variants.update({f"{name}-{variant}": path for variant in variants_in(path)})
     return dict(sorted({**variants, **found}.items()))
 
 
@@ -44,7 +44,7 @@ def variant_of(scenario: str, path: Path) -> str | None:
     return rest.removeprefix("-") or None
 
 
-def _variants(path: Path) -> tuple[str, ...]:
+def variants_in(path: Path) -> tuple[str, ...]:
     """The variants of a file; none where it cannot be read, which is told when somebody wants it."""
     try:
         text = decoded(read_file(path))

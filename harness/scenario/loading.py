@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ScenarioError
+from harness.ports import Classifiers
 from harness.scenario.checking_answers import check_problems
+from harness.scenario.checking_classifiers import NoClassifiers, classifier_problems, setting_problems
 from harness.scenario.checking_control import control_problems
 from harness.scenario.checking_faults import fault_problems
 from harness.scenario.checking_following import following_problems
@@ -29,6 +32,9 @@ from harness.schema.scenario import LoadedScenario, Scenario
 __all__ = ["json_schema", "load"]
 
 
+_NONE: Final = NoClassifiers()
+
+
 def _none_built_in(_: str) -> None:
     return None
 
@@ -39,16 +45,19 @@ def load(
     grammars: frozenset[str],
     operations: Callable[[str], Collection[str] | None] = _none_built_in,
     variant: str | None = None,
+    classifiers: Classifiers = _NONE,
 ) -> LoadedScenario:
     """The scenario of a TOML file, or a variant of it, checked as a whole.
 
     ``grammars`` are the command grammars that exist.
 
     ``operations`` gives those of a control plane that comes with harness by its name, None where none is called so.
+    ``classifiers`` are those that a scenario may name.
 
     The digest covers what the file says beyond the defaults, in canonical form: layout, comments and written-out
     defaults do not change it, nor does what no episode depends on (``asks``, ``tags``, scripts). Raises ScenarioError
-    for the first problem by line: file, line, key, what is allowed.
+    for the first problem by line: file, line, key, what is allowed; EnvironmentProblem for a classifier that cannot be
+    used.
     """
     text, data = _parsed(path)
     made, wrong = varied(data, variant)
@@ -68,13 +77,18 @@ def load(
         *control_problems(scenario),
         *fault_problems(scenario),
         *pair_problems(scenario, variant_names(data)),
+        *classifier_problems(scenario, classifiers),
     ]
     if problems:
         raise _refusal(path, text, problems, made)
     # what shows only once values are in place is told now, with any paths, and not in the middle of a run
-    bind(scenario, {name: f"/{name}" for name in built_in_names(scenario)}, source=str(path))
+    bound = bind(scenario, {name: f"/{name}" for name in built_in_names(scenario)}, source=str(path))
+    problems = list(setting_problems(bound, classifiers))
+    if problems:
+        raise _refusal(path, text, problems, made)
     digest, parts = digest_and_parts(scenario)
-    return LoadedScenario(scenario=scenario, digest=digest, parts=parts, path=str(path))
+    versions = {spec.by: classifiers.find(spec.by).version for spec in scenario.classify}
+    return LoadedScenario(scenario=scenario, digest=digest, parts=parts, path=str(path), classifiers=versions)
 
 
 def json_schema() -> dict[str, JsonValue]:

@@ -16,7 +16,7 @@ UNPLAYED: Final = frozenset({"asks", "tags", "script", "pair"})
 #: Lists whose entries have parts of their own, by what names an entry; without a name it is its place.
 _LISTED: Final = {"kind": "name", "workspace.file": None}
 #: Lists whose entries are parts.
-_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check", "after"})
+_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check", "classify", "after"})
 #: Tables of tables.
 _DEEP: Final = frozenset({"workspace", "tool", "call", "call.allow"})
 

@@ -2,8 +2,8 @@
 
 What is replaced is a part at the level at which a person edits it: a key of a table, a key of a kind, a pointer of an
 answer, a script. Elements of lists
-that have names are named in a variant: kinds by ``name``, checks and calls of ``[[after]]`` by their ``kind``, files by
-one of their places. ``drop`` lists what is left out of the file before that, by the same names.
+that have names are named in a variant: kinds by ``name``, checks and calls of ``[[after]]`` by their ``kind``, classifiers
+by their ``by``, files by one of their places. ``drop`` lists what is left out of the file before that, by the same names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from harness.schema.scenario import Scenario
 __all__ = ["Varied", "pair_problems", "variant_names", "varied"]
 
 #: Lists whose elements are named in a variant, by the key that holds the name.
-_NAMED: Final = {("kind",): "name", ("check",): "kind", ("after",): "kind", ("workspace", "file"): "at"}
+_NAMED: Final = {
+    ("kind",): "name",
+    ("check",): "kind",
+    ("after",): "kind",
+    ("classify",): "by",
+    ("workspace", "file"): "at",
+}
 #: Tables whose keys are tables that are not replaced as a whole.
 _DEEP: Final = frozenset({("workspace",), ("tool",), ("call",), ("script",)})
 #: Names with dots between them, quoted or not.

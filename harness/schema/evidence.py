@@ -6,7 +6,10 @@ from typing import Literal
 
 from harness.schema.base import Digest, Frozen
 
-__all__ = ["Change", "Entry", "StateDigest"]
+__all__ = ["Change", "Entry", "StateDigest", "Writer"]
+
+#: Who was running when a path was seen to change; ``unknown`` where nothing was.
+Writer = Literal["control_plane", "tool", "unknown"]
 
 
 class Entry(Frozen):

@@ -10,12 +10,15 @@ from harness.schema.name import Code, Fact, KindName, Pointer
 __all__ = ["FindingCheck", "Judgement", "Proposal", "RawFinding"]
 
 #: What was looked at when it was found.
-FindingCheck = Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "end"]
+FindingCheck = Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "end", "classifier"]
 
 
 @plain
 class RawFinding(Plain):
-    """One thing that was found wrong. ``missing`` tells an absent value from JSON null in ``got``."""
+    """One thing that was found wrong. ``missing`` tells an absent value from JSON null in ``got``.
+
+    In place of ``got``: ``steps`` are the calls that show it, by their numbers; ``path`` what changed in the workspace.
+    """
 
     code: Code
     check: FindingCheck
@@ -23,6 +26,8 @@ class RawFinding(Plain):
     expected: JsonValue = None
     got: JsonValue = None
     missing: bool = False
+    steps: tuple[int, ...] = ()
+    path: str | None = None
 
 
 @plain

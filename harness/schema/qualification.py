@@ -13,6 +13,7 @@ from harness.schema.verdict import Cause, Verdict
 __all__ = [
     "ActorFigures",
     "Costs",
+    "Difference",
     "Estimate",
     "Figures",
     "InARow",
@@ -27,13 +28,15 @@ __all__ = [
 class Trial(Numerous):
     """One place of a plan and what came of it: its last attempt; ``not_played`` where there is no receipt.
 
-    ``attempts`` counts all of them, ``calls`` are their model calls that were sent, ``unknown_calls`` those of which
-    nobody knows the cost, ``micro_usd`` what the others cost, in millionths of a US dollar. ``seconds`` is the
-    wall-clock time of the last attempt. ``models`` are the names that the provider said answered, each once.
+    ``number`` counts the trials of its scenario and actor from 1. ``attempts`` counts all of them, ``calls`` are their
+    model calls that were sent, ``unknown_calls`` those of which nobody knows the cost, ``micro_usd`` what the others
+    cost, in millionths of a US dollar. ``seconds`` is the wall-clock time of the last attempt. ``models`` are the names
+    that the provider said answered, each once.
     """
 
     scenario: ScenarioId
     verdict: Verdict | Literal["not_played"]
+    number: int = 1
     cause: Cause | None = None
     code: Code | None = None
     seconds: float | None = None
@@ -49,6 +52,15 @@ class Interval(Frozen):
 
     low: float
     high: float
+
+
+class Difference(Frozen):
+    """One rate less another, a share between -1 and 1, with its interval; over so many scenarios that both played."""
+
+    effect: float
+    low: float
+    high: float
+    scenarios: int
 
 
 class Estimate(Frozen):

@@ -9,6 +9,8 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
+from harness.schema.evidence import Writer
+from harness.schema.finding import FindingCheck
 from harness.schema.message import FinishReason, Quirk
 from harness.schema.name import Code, Fact, KindName, Pointer, ScenarioId
 from harness.schema.outcome import Outcome
@@ -37,13 +39,14 @@ class Finding(Frozen):
 
     ``step`` is the ordinal of the step it belongs to. For answer checks ``pointer`` names the place, ``expected`` is
     from the scenario file and ``got`` is the value where it is a number, a boolean, null or a text that the scenario
-    itself holds, else its shape. A ``drift`` tells what differs from a recording: ``expected`` is the recorded side,
+    itself holds, else its shape. Of a classifier's finding ``got`` may tell calls instead, by
+    kind and step, or a path. A ``drift`` tells what differs from a recording: ``expected`` is the recorded side,
     ``exchange`` the number of the recorded request, and only a drift can have one.
     """
 
     code: Code
     step: int | None = None
-    check: Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "drift", "end"]
+    check: FindingCheck | Literal["drift"]
     pointer: Pointer | None = None
     expected: RedactedText | None = None
     got: RedactedText | None = None
@@ -105,7 +108,7 @@ class BoundaryChange(Frozen):
 
     path: RedactedText
     change: Literal["added", "removed", "modified"]
-    by: Literal["control_plane", "tool", "unknown"]
+    by: Writer
     allowed: bool
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.classifier import ClassifierName, ClassifierSpec
 from harness.schema.closing import ClosingSpec
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
@@ -207,6 +208,7 @@ class Scenario(Frozen):
     check: tuple[CheckSpec, ...] = Field(default=(), max_length=256)
     after: tuple[FollowUp, ...] = Field(default=(), max_length=16)
     closing: ClosingSpec | None = None
+    classify: tuple[ClassifierSpec, ...] = Field(default=(), max_length=32)
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
     strict: StrictSpec = StrictSpec()
@@ -233,7 +235,7 @@ class Scenario(Frozen):
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """Every failure code the file declares, once, in order: kinds, checks, end, outcomes."""
+        """Every failure code the file declares, once, in order: kinds, checks, end, classifiers, outcomes."""
         found: list[Code | None] = []
         for kind in self.kind:
             found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values()]
@@ -247,6 +249,8 @@ class Scenario(Frozen):
         found += [] if self.closing is None else [self.closing.failed, self.closing.called]
         found += [self.end.unexpected, *(rule.code for rule in self.end.silence)]
         found += [check.code for check in self.end.check]
+        for spec in self.classify:
+            found += [spec.code, *spec.codes.values()]
         found += [rule.code if isinstance(rule, OutcomeRule) else rule for rule in self.outcomes.values()]
         return tuple(dict.fromkeys(code for code in found if code is not None))
 
@@ -255,10 +259,17 @@ class LoadedScenario(Frozen):
     """A scenario with where it came from.
 
     ``digest`` is over the canonical JSON of all that an episode can depend on, not its layout; ``parts`` are short
-    digests of its parts by their dotted keys, where somebody made them.
+    digests of its parts by their dotted keys, where somebody made them. ``classifiers`` are the versions of those that
+    it names, from 1.
     """
 
     scenario: Scenario
     digest: Digest
     parts: dict[str, str] = {}
     path: str
+    classifiers: dict[ClassifierName, int] = {}
+
+    @property
+    def judged_by(self) -> int:
+        """How far the versions of its classifiers are beyond the first, together: it grows with each of them."""
+        return sum(version - 1 for version in self.classifiers.values())

@@ -21,6 +21,8 @@ class TraceStep(Plain):
     """One call: ``command`` as written, the facts and counts before it, what was proposed, observed and judged.
 
     ``after`` are the calls that the harness made itself then, with what they were answered.
+    ``turn`` and ``call`` (from 1) are its place; ``tool`` and ``arguments`` as written, ``operation`` that of the
+    control plane where the tool is one; ``error`` is the code of a typed error.
     """
 
     command: str | None
@@ -30,6 +32,13 @@ class TraceStep(Plain):
     observation: Observation | None = None
     judgement: Judgement | None = None
     after: tuple[tuple[FollowUp, Observation], ...] = ()
+    turn: int = 0
+    call: int = 0
+    tool: str = ""
+    arguments: dict[str, JsonValue] | None = None
+    operation: str | None = None
+    reached_plane: bool = False
+    error: str | None = None
 
 
 @plain

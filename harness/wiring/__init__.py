@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from harness.wiring.planes import plane_identity
     from harness.wiring.providers import care
     from harness.wiring.recordings import (
-        CLASSIFIER_VERSION,
         Keeping,
         interrupted,
+        judged_by,
         keeping,
         recorded_choice,
         recorded_paths,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from harness.wiring.unplayable import Strays, strays
 
 __all__ = [
-    "CLASSIFIER_VERSION",
     "Classification",
     "Keeping",
     "Session",
@@ -43,6 +42,7 @@ __all__ = [
     "care",
     "classifier",
     "interrupted",
+    "judged_by",
     "keeping",
     "kept_recording",
     "known_scrubber",
@@ -80,7 +80,7 @@ __getattr__ = on_first_use(
         "ordinary_keys": "refuse_ordinary_keys",
         "places": "Settings load_scenario reporters scenarios settings",
         "providers": "care",
-        "recordings": "CLASSIFIER_VERSION Keeping interrupted keeping recorded_choice recorded_paths recorded_specs"
+        "recordings": "Keeping interrupted judged_by keeping recorded_choice recorded_paths recorded_specs"
         " recording_folders replayed_digest sayable_in",
         "rerecording": "known_scrubber rerecord_spec",
         "session": "Session run_episode trace_episode",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness import recording
+from harness.episode import judged_by
 from harness.schema.check import RecordingReport
 from harness.schema.run import EpisodeJob
 from harness.suite import check_recording
 from harness.wiring.places import Settings
-from harness.wiring.recordings import CLASSIFIER_VERSION, sayable_in
+from harness.wiring.recordings import sayable_in
 from harness.wiring.rerecording import known_scrubber, rerecord_spec
 from harness.wiring.session import Session
 
@@ -29,7 +30,7 @@ def recording_report(place: Settings, session: Session, job: EpisodeJob, *, muta
         session.seen(job),
         job,
         sayable=sayable_in(job.loaded),
-        classifier_version=CLASSIFIER_VERSION,
+        classifier_version=judged_by(job.loaded),
         mutate=mutate,
         scrub=known_scrubber(place).json,
         again=rerecord_spec(place, path),

@@ -17,6 +17,7 @@ from harness.ports import Reporter
 from harness.schema.pair import BASE
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
+from harness.wiring.judges import CLASSIFIERS
 
 __all__ = [
     "CONFIG",
@@ -111,14 +112,27 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
             raise CatalogError("scenario", id_or_path, tuple(sorted(found)))
         path = found[id_or_path]
         variant = scenario.variant_of(id_or_path, path)
-    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations, variant=variant)
+    return _loaded(path, variant)
 
 
 def load_variant(loaded: LoadedScenario, name: str) -> LoadedScenario:
     """Another variant of a loaded scenario's file, by its name; ``base`` is the file itself. Raises ScenarioError."""
-    variant = None if name == BASE else name
-    path = Path(loaded.path)
-    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations, variant=variant)
+    return _loaded(Path(loaded.path), None if name == BASE else name)
+
+
+def variants(path: Path) -> tuple[str | None, ...]:
+    """The scenarios of a file as their variants are called, the file itself (None) first."""
+    return (None, *scenario.variants_in(path))
+
+
+def _loaded(path: Path, variant: str | None) -> LoadedScenario:
+    return scenario.load(
+        path,
+        grammars=command.GRAMMARS,
+        operations=plane_operations,
+        classifiers=CLASSIFIERS,
+        variant=variant,
+    )
 
 
 def reporters() -> dict[str, Reporter]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness import catalog, config, recording
 from harness.documents import make_folder
-from harness.episode import CLASSIFIER_VERSION
+from harness.episode import judged_by
 from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
 from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
@@ -29,10 +29,10 @@ from harness.wiring.places import Settings, imported_recording, recorded_file
 from harness.workspace import Placeholders, Workspace
 
 __all__ = [
-    "CLASSIFIER_VERSION",
     "Keeping",
     "Masks",
     "interrupted",
+    "judged_by",
     "keep",
     "keeping",
     "place_of",
@@ -195,7 +195,7 @@ def replay(job: EpisodeJob, masks: Masks) -> tuple[Transport, Comparer, str]:
     dress = Dress(hide=masks.hide, show=masks.show, volatile=recording.volatile_of(kept, job))
     answering = ReplayTransport(kept, dress, sayable=words)
     transport: Transport = catalog.shared("providers", "http").HttpTransport(transport=answering)
-    comparer = Comparer(kept, job, answering.replayer, sayable=words, classifier_version=CLASSIFIER_VERSION)
+    comparer = Comparer(kept, job, answering.replayer, sayable=words, classifier_version=judged_by(job.loaded))
     return transport, comparer, NOWHERE + _base(kept)
 
 
@@ -241,7 +241,7 @@ def keep(
         writer,
         scrubber=scrubber,
         provenance=keeping.provenance,
-        classifier_version=CLASSIFIER_VERSION,
+        classifier_version=judged_by(job.loaded),
         before=partial(Leftover, path) if may_go_on else None,
     )
     dress = Dress(

@@ -27,6 +27,7 @@ from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor, with_faults
 from harness.wiring.built_in import plane_operations
+from harness.wiring.judges import CLASSIFIERS
 from harness.wiring.network import require_network
 from harness.wiring.pacing import Paces
 from harness.wiring.places import Settings
@@ -214,6 +215,7 @@ class Session:
             shutdown=self._shutdown.is_set,
             late_row=self._late_row,
             remove_later=self._removals.hand_over,
+            classifiers=CLASSIFIERS,
         )
 
     def _plane(self, ref: str) -> InstalledPlane:

@@ -57,6 +57,18 @@ def test_keys_are_told_by_name_only(harness: Harness, world: World, monkeypatch:
     assert "canary" not in out + err
 
 
+def test_the_key_of_a_named_actor_is_looked_for_too(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[actors.candidate]\nprovider = "deepseek"\nmodel = "m-1"\nkey_env = "NIGHTLY_KEY"\n'
+    (world.folder / "harness.toml").write_text(text)
+    monkeypatch.setenv("NIGHTLY_KEY", "sk-canary-0123456789")
+    assert "NIGHTLY_KEY" in harness("doctor")[1]
+
+    (world.folder / "harness.toml").write_text(text.replace("key_env", "key_enf"))
+    assert harness("doctor")[1].count("key_enf") == 1
+
+
 def test_what_is_set_for_providers_is_told(harness: Harness, world: World) -> None:
     file = world.folder / "harness.toml"
     file.write_text("[providers.openai]\nread_s = 30\n", "utf-8")

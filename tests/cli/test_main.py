@@ -95,7 +95,7 @@ def test_every_command_says_what_it_is_for_as_its_group_does() -> None:
 @pytest.mark.parametrize(
     ("argv", "line"),
     [
-        (("fly",), "harness: unknown command 'fly'; there are: run, check, record, qualify, report, show, "),
+        (("fly",), "harness: unknown command 'fly'; there are: run, check, record, qualify, compare, report, show, "),
         (("--fly",), "harness: No such option '--fly'; see: harness --help\n"),
         (("run", "--fly"), "harness: No such option '--fly'; see: harness run --help\n"),
         (("run", "--trials", "0"), "harness: Invalid value for '--trials': 0 is not in the range 1<=x<=10000; see: "),

@@ -158,6 +158,14 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServ
         yield made
 
 
+@pytest.mark.parametrize("name", ["made.yaml", "made.yml"])
+def test_a_cassette_is_sent_to_the_command_that_reads_it(harness: Harness, tmp_path: Path, name: str) -> None:
+    code, out, err = harness("wire", "decode", str(tmp_path / name))
+
+    assert (code, out) == (4, "")
+    assert f"harness wire import {tmp_path / name} --out DIR" in err
+
+
 def test_a_probe_sends_one_request_and_explains_its_answer(
     harness: Harness, server: ChatServer, tmp_path: Path
 ) -> None:

@@ -16,7 +16,8 @@ from harness.episode.durable import DurablePlace
 from harness.episode.late import LateReplies
 from harness.errors import ControlPlaneError
 from harness.journal import Journal, MemorySpool
-from harness.ports import Actor, ControlPlane, Executor, Meter, Pace, Quota, TurnContext, Witness
+from harness.ports import Actor, Classifiers, ControlPlane, Executor, Meter, Pace, Quota, TurnContext, Witness
+from harness.scenario import NoClassifiers
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.message import FinishReason, ModelRequest, Reply, Usage
@@ -195,7 +196,8 @@ def merged(base: JsonValue, change: JsonValue) -> JsonValue:
 class Stage:
     """Makes episodes; every argument of ``play`` is what differs from the plain one.
 
-    ``opens`` opens another plane than the toy, whose ``operations`` may be tools.
+    ``opens`` opens another plane than the toy, whose ``operations`` may be tools. ``classifiers`` are those a
+    scenario may name, ``judged_by`` their versions.
     """
 
     executor: Executor
@@ -209,6 +211,8 @@ class Stage:
     late_rows: list[LateRow] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
     remove_later: Callable[[Callable[[], None]], None] | None = None
+    classifiers: Classifiers = field(default_factory=NoClassifiers)
+    judged_by: dict[str, int] = field(default_factory=dict)
 
     def pause(self, seconds: float) -> None:
         """Waiting takes no time here."""
@@ -241,7 +245,10 @@ class Stage:
         """One episode to its end."""
         scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
         loaded = LoadedScenario(
-            scenario=scenario, digest=digest_json(scenario.model_dump(mode="json")), path="toy.toml"
+            scenario=scenario,
+            digest=digest_json(scenario.model_dump(mode="json")),
+            path="toy.toml",
+            classifiers=self.judged_by,
         )
         spec = ActorSpec(identity=SCRIPTED, script=scenario.script.reference if script is None else script)
         if actor is None:
@@ -286,6 +293,7 @@ class Stage:
             late_row=self.late_rows.append,
             keep_output=keep_output,
             remove_later=self.remove_later,
+            classifiers=self.classifiers,
         )
         result, trace = run(parts, journal, spool)
         return Played(result, trace, planes, self.clock)

@@ -37,7 +37,9 @@ def test_a_folder_that_has_no_entries_yet_is_empty(packages: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["schema", "", ".", "..", "providers/..", "os.path"])
 def test_only_plural_folders_are_looked_at(folder: str) -> None:
-    with pytest.raises(CatalogError, match="actors, controlplanes, executors, pools, providers, reporters"):
+    with pytest.raises(
+        CatalogError, match="actors, classifiers, controlplanes, executors, pools, providers, reporters"
+    ):
         catalog.names(folder)
 
 

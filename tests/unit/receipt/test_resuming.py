@@ -42,7 +42,7 @@ def store(folder: Path, manifest: Manifest, finished: tuple[tuple[int, EpisodeRe
 
 def left_of(folder: Path, jobs: Jobs, retries: int = 0) -> Remainder:
     """What is left of a plan where episodes are judged as they always were."""
-    return remainder(folder, jobs, classifier_version=1, retries=retries)
+    return remainder(folder, jobs, classifier_version=lambda _: 1, retries=retries)
 
 
 def refused_by_provider(result: EpisodeResult, category: ProviderCategory | None, attempt: int = 1) -> EpisodeResult:
@@ -229,7 +229,7 @@ def test_what_was_judged_in_another_way_is_set_aside_and_not_mixed(
 ) -> None:
     with store(tmp_path / "run", manifest) as run:
         run.add(0, make_result(0))
-    left = remainder(tmp_path / "run", jobs, classifier_version=2)
+    left = remainder(tmp_path / "run", jobs, classifier_version=lambda _: 2)
     assert ([place for place, _ in left.jobs], left.finished) == ([0, 1, 2], ())
     assert left.changed == ("how episodes are judged changed with the version of harness",)
 

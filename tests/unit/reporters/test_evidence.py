@@ -128,6 +128,21 @@ def test_an_outage_tells_the_model_call_that_failed(view: RunView, attempt: Atte
     assert [evidence(piece) for piece in told(row(view.receipts[3], log))] == [(said,)]
 
 
+@pytest.mark.parametrize(
+    ("ref", "where"),
+    [
+        ("deepseek/m-1", " in DEEPSEEK_API_KEY"),
+        ("candidate", " (DEEPSEEK_API_KEY where harness.toml gives candidate no key_env)"),
+    ],
+)
+def test_a_refused_key_is_named_by_its_variable(view: RunView, ref: str, where: str) -> None:
+    call = AttemptRow(operation="t", attempt=1, status="failed", usage=None, seconds=0, error="auth", http_status=401)
+    actor = view.receipts[3].actor.model_copy(update={"provider": "deepseek", "model": "m-1", "ref": ref})
+    log = view.log[3].model_copy(update={"attempts": (call,), "problem": None})
+    (piece,) = told(row(view.receipts[3].model_copy(update={"actor": actor}), log))
+    assert evidence(piece) == (f"model call t: auth, HTTP 401; check the API key{where}",)
+
+
 def test_an_episode_that_was_given_up_says_by_whom(view: RunView) -> None:
     outcome = Outcome(status="failed", reason="operator_abort")
     receipt = view.receipts[3].model_copy(update={"outcome": outcome, "cause": "harness", "findings": ()})

@@ -1,0 +1,1 @@
+"""Classifiers: what is judged of an episode that is over."""

@@ -1,0 +1,77 @@
+"""Rates, costs and names of runs as they are told in text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
+from itertools import count
+from math import ceil, floor
+from string import ascii_uppercase
+
+from harness.cli.output import folded, table
+from harness.schema.qualification import Costs, Figures, Interval
+
+__all__ = ["NOTHING", "amount", "cells", "ends", "head_of", "letters_of", "line", "percent", "told_table"]
+
+_LABEL = 14
+NOTHING = "-"
+#: Three digits, rounded down, so that a lower bound stays one.
+_THREE = Context(prec=3, rounding=ROUND_FLOOR)
+
+
+def letters_of() -> Iterator[str]:
+    """A, B and so on to Z, then numbers: names of folders are too long for a table."""
+    yield from (f"{letter} " for letter in ascii_uppercase)
+    yield from (f"{number} " for number in count(len(ascii_uppercase) + 1))
+
+
+def head_of(one: Figures) -> tuple[str, ...]:
+    """What stands above ``cells``."""
+    return ("passed", "between", "enough", f"all of {one.in_a_row[-1].k}", "left out")
+
+
+def cells(one: Figures) -> tuple[str, ...]:
+    """One row about a rate: passed, between what, enough or not, all in a row, left out."""
+    rate, row = one.judged, one.in_a_row[-1]
+    between = NOTHING if rate.wilson is None else "-".join(map(str, ends(rate.wilson))) + " %"
+    left_out = sum(one.not_judged.values())
+    return (
+        f"{rate.passes}/{rate.n}",
+        between,
+        "yes" if rate.is_enough else "no",
+        NOTHING if row.pass_hat_k is None else percent(row.pass_hat_k),
+        str(left_out) if left_out else NOTHING,
+    )
+
+
+def told_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Without the columns that say nothing."""
+    kept = [place for place in range(len(head)) if any(row[place] != NOTHING for row in rows)]
+    return table([head[place] for place in kept], [[row[place] for place in kept] for row in rows])
+
+
+def amount(costs: Costs | None, usd: Decimal | None) -> str:
+    """US dollars, with ``>=`` where the cost of some calls is unknown."""
+    if costs is None or usd is None:
+        return NOTHING
+    precise = usd.quantize(Decimal("0.01"), ROUND_FLOOR) if usd >= 1 else _THREE.plus(usd).normalize()
+    return f"{'>= ' if costs.is_lower_bound else ''}${precise:f}"
+
+
+def ends(interval: Interval) -> tuple[int, int]:
+    """Whole hundredths that hold the interval; what floating point adds to a whole number is no hundredth more."""
+    return floor(round(100 * interval.low, 9)), ceil(round(100 * interval.high, 9))
+
+
+def percent(share: float) -> str:
+    """A whole number, which is 0 and 100 only where the share is."""
+    whole = round(100 * share)
+    if whole in {0, 100} and share not in {0.0, 1.0}:
+        return "< 1 %" if whole == 0 else "> 99 %"
+    return f"{whole} %"
+
+
+def line(label: str, said: str) -> str:
+    """A sentence with its label before it, folded under itself."""
+    indent = " " * _LABEL
+    return f"  {label:<{_LABEL - 2}}" + folded(said, indent).removeprefix(indent)

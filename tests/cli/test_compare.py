@@ -1,0 +1,201 @@
+"""``harness compare``: a verdict on each pair in words that need no statistics, or why there is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from judged import PLANE, Played, live, several, write_run
+from syrupy.assertion import SnapshotAssertion
+
+from harness.schema.actor import ActorIdentity
+from harness.schema.message import GenerationSettings
+
+OLD, NEW, THIRD = live("steady"), live("candidate"), live("third")
+SCENARIOS = [f"pack/s{number}" for number in range(1, 9)]
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def all_of(passes: Sequence[int], n: int, actor: ActorIdentity, **more: object) -> list[Played]:
+    """Trials of as many scenarios as there are numbers of passes."""
+    played = []
+    for scenario, some in zip(SCENARIOS, passes, strict=False):
+        played += several(scenario, some, n, actor=actor, **more)
+    return played
+
+
+def left_out(played: Sequence[Played], *, every: int) -> list[Played]:
+    """Each so many-th trial says nothing about its actor."""
+    return [
+        replace(one, verdict="not_judged", cause="provider") if number % every == 0 else one
+        for number, one in enumerate(played, 1)
+    ]
+
+
+def clear_win() -> None:
+    write_run(Path("night"), [*all_of([6, 7, 6, 7, 6, 7], 10, OLD), *all_of([9, 10, 9, 10, 9, 10], 10, NEW)])
+
+
+def clear_loss() -> None:
+    write_run(Path("last"), all_of([9, 10, 9, 10, 9, 10], 10, NEW))
+    write_run(Path("night"), all_of([6, 7, 6, 7, 6, 7], 10, NEW))
+
+
+def tie() -> None:
+    write_run(Path("night"), [*all_of([39] * 8, 40, OLD), *all_of([39, 40] * 4, 40, NEW)])
+
+
+def too_few_trials() -> None:
+    write_run(Path("night"), [*all_of([2, 3], 3, OLD), *all_of([1, 2], 3, NEW)])
+
+
+def provider_outage() -> None:
+    out = left_out(all_of([9] * 6, 10, NEW), every=2)
+    write_run(Path("night"), [*all_of([9] * 6, 10, OLD), *out])
+
+
+def one_flaky_scenario() -> None:
+    write_run(Path("night"), [*all_of([10] * 8, 10, OLD), *all_of([10] * 7 + [2], 10, NEW)])
+
+
+def settings_differ() -> None:
+    write_run(Path("last"), all_of([9], 10, OLD))
+    write_run(Path("night"), all_of([9], 10, live("steady", GenerationSettings(temperature=1))))
+
+
+def model_id_moved() -> None:
+    write_run(Path("last"), all_of([9] * 6, 10, OLD, costs=(Decimal(10),), model="model-2026-05"))
+    write_run(Path("night"), all_of([8] * 6, 10, OLD, costs=(Decimal(10),), model="model-2026-11"))
+
+
+def plane_version_moved() -> None:
+    write_run(Path("last"), all_of([9], 10, OLD))
+    newer = PLANE.model_copy(update={"version": "0.5.4"})
+    write_run(Path("night"), all_of([9], 10, OLD, plane=newer))
+
+
+def cost_trade_off() -> None:
+    dear = all_of([39] * 8, 40, OLD, costs=(Decimal(40_000),))
+    write_run(Path("night"), [*dear, *all_of([38, 39] * 4, 40, NEW, costs=(Decimal(4_000),))])
+
+
+def all_pass() -> None:
+    write_run(Path("night"), [*all_of([10] * 6, 10, OLD), *all_of([10] * 6, 10, NEW)])
+
+
+def all_fail() -> None:
+    write_run(Path("night"), [*all_of([0] * 6, 10, OLD), *all_of([0] * 6, 10, NEW)])
+
+
+def three_models_in_order() -> None:
+    three = [(OLD, [10] * 6), (NEW, [5] * 6), (THIRD, [0] * 6)]
+    write_run(Path("night"), [one for actor, passes in three for one in all_of(passes, 10, actor)])
+
+
+def three_models_without_order() -> None:
+    three = [(OLD, [9] * 6), (NEW, [9] * 6), (THIRD, [2] * 6)]
+    write_run(Path("night"), [one for actor, passes in three for one in all_of(passes, 10, actor)])
+
+
+SITUATIONS: list[Callable[[], None]] = [
+    *(clear_win, clear_loss, tie, too_few_trials, provider_outage, one_flaky_scenario, settings_differ),
+    *(model_id_moved, plane_version_moved, cost_trade_off, all_pass, all_fail),
+    *(three_models_in_order, three_models_without_order),
+]
+JARGON = re.compile(r"\b(p|CI|alpha|confidence|signific\w*|hypothes\w*|permut\w*|Holm|null)\b")
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: str(situation.__name__))
+def test_each_situation_has_its_verdict_in_plain_words(
+    harness: Harness, situation: Callable[[], None], snapshot: SnapshotAssertion
+) -> None:
+    situation()
+    code, out, err = harness("compare", *sorted(str(path) for path in Path().iterdir()))
+
+    assert (code, out, err) == snapshot
+    assert not JARGON.search(out + err)
+    assert all(len(line) <= 80 for line in out.split("\n\n")[0].splitlines())
+
+
+def test_a_run_with_one_actor_has_nothing_to_compare(harness: Harness) -> None:
+    write_run(Path("night"), all_of([3], 3, OLD))
+    assert harness("compare", "night") == (
+        4,
+        "",
+        "harness: night: only steady played there; name another run, or run with two --actor\n",
+    )
+
+
+def test_what_was_not_judged_can_keep_a_difference_from_being_told(harness: Harness) -> None:
+    few = left_out(all_of([9] * 6, 10, NEW), every=20)
+    write_run(Path("few"), [*all_of([3] * 6, 10, OLD), *few])
+    assert "candidate passes more often" in harness("compare", "few")[1]
+    many = left_out(all_of([7] * 6, 10, NEW), every=2)
+    write_run(Path("many"), [*all_of([3] * 6, 10, OLD), *many])
+    assert "what was not judged could turn it" in harness("compare", "many")[1]
+
+
+def test_json_holds_every_pair_and_names_its_methods(harness: Harness) -> None:
+    three_models_in_order()
+    told = json.loads(harness("compare", "night", "--format", "json")[1])
+
+    assert told["methods"]["decision"].startswith("permutation of labels within scenarios")
+    assert [one["actor"] for one in told["contenders"]] == ["steady", "candidate", "third"]
+    assert [(one["first"], one["second"], one["finding"]) for one in told["pairs"]] == [
+        (0, 1, "worse"),
+        (0, 2, "worse"),
+        (1, 2, "worse"),
+    ]
+    assert told["order"] == [0, 1, 2]
+    assert told["pairs"][0]["difference"]["effect"] == -0.5
+    assert told["pairs"][0]["corrected"] >= told["pairs"][0]["chance"]
+
+
+def test_jsonl_is_a_line_for_each_pair(harness: Harness) -> None:
+    clear_loss()
+    (line,) = harness("compare", "last", "night", "--format", "jsonl")[1].splitlines()
+    told = json.loads(line)
+
+    assert told["finding"] == "worse"
+    assert (told["first"], told["second"]) == (
+        {"run": "last", "actor": "candidate"},
+        {"run": "night", "actor": "candidate"},
+    )
+
+
+def test_looks_in_between_say_when_it_was_decided_and_what_that_could_save(harness: Harness) -> None:
+    worse = [Played(name, trial, "fail", NEW) for name in SCENARIOS for trial in range(1, 11)]
+    write_run(Path("night"), [*all_of([10] * 8, 10, OLD), *worse])
+    told = harness("compare", "night", "--early")[1]
+    assert (
+        "early looks: decided after 3 of 10 planned trials of each scenario; 112 trials of both could be saved" in told
+    )
+    assert "early looks" not in harness("compare", "night")[1]
+
+    cut = [replace(one, verdict=None) if one.trial > 2 else one for one in [*all_of([9] * 8, 10, OLD), *worse]]
+    write_run(Path("cut"), cut)
+    assert (
+        "early looks: not decided after 2 of 10 planned trials of each scenario"
+        in harness("compare", "cut", "--early")[1]
+    )
+
+
+def test_the_margin_says_what_is_alike(harness: Harness) -> None:
+    tie()
+    assert "pass equally often, within 5 points" in harness("compare", "night")[1]
+    assert "not enough evidence" in harness("compare", "night", "--margin", "1")[1]

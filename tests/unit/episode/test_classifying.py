@@ -1,0 +1,178 @@
+"""Classifiers are shown what was measured, once the episode is over, and what they find has a code of the scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+from toy import Played, ReplyActor, Stage, called, said
+
+from harness.errors import CatalogError
+from harness.schema.base import JsonValue
+from harness.schema.classifier import Evidence, Violation
+from harness.schema.judging import Classifier
+
+ASK, READ, BAD = "toy ask plane", "cat notes/a.json", "toy ask plane --unknown x"
+
+
+class Judge(Classifier):
+    """Says what it is told to, and keeps what it was shown."""
+
+    grounds: ClassVar[tuple[str, ...]] = ("odd",)
+    seen: ClassVar[list[Evidence]] = []
+    files: ClassVar[list[str | None]] = []
+
+    says: str = "[]"
+    wanted: tuple[str, ...] = ()
+
+    def phrases(self) -> Sequence[str]:
+        """What it wants, in words."""
+        return [f"wanted {one}" for one in self.wanted]
+
+    def classify(self, evidence: Evidence) -> Sequence[Violation]:
+        """What its settings say."""
+        self.seen.append(evidence)
+        self.files[:] = [evidence.file("project/b.json"), evidence.file("project/none")]
+        return [Violation(**{**one, "steps": tuple(one.get("steps", ()))}) for one in json.loads(self.says)]
+
+
+class Broken(Classifier):
+    """Cannot judge."""
+
+    def classify(self, evidence: Evidence) -> Sequence[Violation]:
+        """Raises, with a text that nobody may see."""
+        raise RuntimeError(f"kanari-kanari {evidence.text}")
+
+
+@dataclass
+class Two:
+    """The classifiers of these tests."""
+
+    kinds: dict[str, type[Classifier]] = field(default_factory=lambda: {"judge": Judge, "broken": Broken})
+
+    def names(self) -> Sequence[str]:
+        return tuple(self.kinds)
+
+    def find(self, name: str) -> type[Classifier]:
+        if name not in self.kinds:
+            raise CatalogError("classifier", name, tuple(self.kinds))
+        return self.kinds[name]
+
+
+@pytest.fixture
+def stage(stage: Stage) -> Stage:
+    stage.classifiers = Two()
+    Judge.seen.clear()
+    return stage
+
+
+def play(stage: Stage, *specs: JsonValue, actor: ReplyActor | None = None) -> Played:
+    """An episode that passes by its rules, judged by these."""
+    replies = [said("", called(ASK, id_="c1")), said("", called(READ, id_="c2")), said('{"a": 41}')]
+    return stage.play(actor=actor or ReplyActor([*replies]), change={"classify": list(specs)})
+
+
+def judge(*violations: dict[str, JsonValue], **more: JsonValue) -> JsonValue:
+    settings: JsonValue = {"says": json.dumps(violations), "wanted": more.pop("wanted", ["all"])}
+    return {"by": "judge", "code": "judged", "settings": settings, **more}
+
+
+def test_one_that_finds_nothing_changes_nothing(stage: Stage) -> None:
+    played = play(stage, judge())
+    assert played.ending == ("completed/final_response", "pass", None)
+    assert played.receipt.findings == ()
+
+
+def test_what_it_finds_fails_the_episode_and_is_told_by_kinds_and_steps_only(stage: Stage) -> None:
+    played = play(
+        stage, judge({"steps": [2, 1], "expected": "wanted all"}, {"steps": [1], "expected": "said by nobody"})
+    )
+    assert played.ending == ("completed/final_response", "fail", "judged")
+    assert played.receipt.cause == "model"
+    first, second = played.receipt.findings
+    assert (first.check, first.step, first.expected, first.got) == (
+        "classifier",
+        2,
+        '"wanted all"',
+        "ask at step 1, read at step 2",
+    )
+    assert (second.expected or "").startswith("text of 14 characters, sha256:")
+
+
+def test_a_ground_has_its_own_code_and_the_first_violation_of_the_file_counts(stage: Stage) -> None:
+    odd = judge({"ground": "odd"}, {}, codes={"odd": "oddly"})
+    assert play(stage, judge(), odd, judge({}, code="later")).receipt.failure_code == "oddly"
+
+
+def test_numbers_of_an_answer_are_not_shown_and_those_of_the_state_are(stage: Stage) -> None:
+    said_: dict[str, JsonValue] = {"pointer": "/answer/a", "got": 41}
+    held: dict[str, JsonValue] = {"pointer": "/state/a", "got": 42}
+    spec = judge(said_, {"got": 43}, held, wanted=["/answer/a", "/state/a"])
+    shown = [finding.got for finding in play(stage, spec).receipt.findings]
+    assert shown == ['"a value with a number"', '"a value with a number"', "42"]
+
+
+def test_one_that_raises_judges_nothing_and_its_words_reach_nobody(stage: Stage) -> None:
+    played = play(stage, {"by": "broken", "code": "broken"})
+    assert played.ending == ("completed/final_response", "not_judged", "classifier_failed")
+    assert played.receipt.cause == "harness"
+    assert played.result.log.problem == "the classifier 'broken' raised RuntimeError"
+    assert "kanari" not in played.result.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "violation",
+    [{"steps": [3]}, {"steps": [0]}, {"pointer": "/answer/kanari"}],
+    ids=["no such step", "step 0", "a pointer of nobody"],
+)
+def test_one_that_says_what_none_may_say_judges_nothing(stage: Stage, violation: dict[str, JsonValue]) -> None:
+    played = play(stage, judge(violation))
+    assert played.ending[1:] == ("not_judged", "classifier_failed")
+    assert "kanari" not in played.receipt.model_dump_json()
+
+
+def test_a_failed_episode_is_shown_only_to_those_that_ask_for_it_and_keeps_its_code(stage: Stage) -> None:
+    silent = ReplyActor([said("", called(ASK)), said("Done.")])
+    played = play(stage, judge({}), judge({"steps": [1]}, when="judged", code="beside"), actor=silent)
+    assert played.ending[1:] == ("fail", "stopped_early")
+    assert [finding.code for finding in played.receipt.findings] == ["stopped_early", "beside"]
+    assert len(Judge.seen) == 1
+
+
+def test_a_failed_episode_stays_failed_where_one_of_them_raises(stage: Stage) -> None:
+    silent = ReplyActor([said("", called(ASK)), said("Done.")])
+    played = play(stage, {"by": "broken", "code": "broken", "when": "judged"}, actor=silent)
+    assert played.ending[1:] == ("fail", "stopped_early")
+
+
+def test_it_is_shown_what_was_said_what_became_of_each_call_and_what_was_written(stage: Stage) -> None:
+    replies = [
+        said("", called(ASK, id_="c1"), called("rm x", name="other", id_="c2")),
+        said("", called("ls missing", id_="c3"), called(READ, id_="c4")),
+        said('{"a": 41}'),
+    ]
+    play(stage, judge(), actor=ReplyActor([*replies]))
+    (seen,) = Judge.seen
+    assert [(call.step, call.turn, call.kind, call.became) for call in seen.calls] == [
+        (1, 1, "ask", "executed"),
+        (2, 1, None, "blocked"),
+        (3, 2, "look", "failed"),
+        (4, 2, "read", "executed"),
+    ]
+    ask = seen.calls[0]
+    assert (ask.command, ask.arguments, ask.reached_plane) == (ASK, {"cmd": ASK}, True)
+    assert ask.answer == {"target": "notes/a.json", "stamp": 17}
+    assert (seen.facts, seen.document, seen.text) == (("asked", "done"), {"answer": {"a": 41}}, '{"a": 41}')
+    assert Judge.files == ["{}", None]
+
+
+def test_accepted_facts_alone_do_not_end_what_a_classifier_is_to_see(stage: Stage) -> None:
+    assert play(stage, judge()).receipt.counters.model_turns == 3
+
+
+def test_another_version_of_one_is_another_version_of_the_judge(stage: Stage) -> None:
+    stage.judged_by = {"judge": 3}
+    assert play(stage, judge()).receipt.classifier_version == 3
