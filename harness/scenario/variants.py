@@ -1,9 +1,9 @@
 """``[variant.NAME]``: the same scenario with some of its parts replaced, as a scenario of its own.
 
 What is replaced is a part at the level at which a person edits it: a key of a table, a key of a kind, a pointer of an
-answer, a script. Elements of lists
-that have names are named in a variant: kinds by ``name``, checks and calls of ``[[after]]`` by their ``kind``, classifiers
-by their ``by``, files by one of their places. ``drop`` lists what is left out of the file before that, by the same names.
+answer, a script. Elements of lists that have names are named in a variant: kinds by ``name``, checks and calls of
+``[[after]]`` by their ``kind``, classifiers by their ``by``, files by one of their places. ``drop`` lists what is left
+out of the file before that, by the same names.
 """
 
 from __future__ import annotations

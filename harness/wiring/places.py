@@ -29,6 +29,7 @@ __all__ = [
     "reporters",
     "scenarios",
     "settings",
+    "variants",
 ]
 
 #: Overrides where installed control planes are kept.
@@ -120,9 +121,9 @@ def load_variant(loaded: LoadedScenario, name: str) -> LoadedScenario:
     return _loaded(Path(loaded.path), None if name == BASE else name)
 
 
-def variants(path: Path) -> tuple[str | None, ...]:
-    """The scenarios of a file as their variants are called, the file itself (None) first."""
-    return (None, *scenario.variants_in(path))
+def variants(path: Path) -> tuple[str, ...]:
+    """The variants of a file by name."""
+    return scenario.variants_in(path)
 
 
 def _loaded(path: Path, variant: str | None) -> LoadedScenario:
