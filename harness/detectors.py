@@ -81,12 +81,17 @@ class Streaks(NamedTuple):
     open: tuple[Seen, ...] = ()
 
 
-def streaks(payloads: Iterable[Payload]) -> Streaks:
-    """The streaks after all of them."""
-    found = Streaks()
+_NONE = Streaks()
+#: The records that may change a streak.
+_TELLING = (InputDelivered, TurnOpened, CallResulted, OpReceipt, TurnCommitted)
+
+
+def streaks(payloads: Iterable[Payload], known: Streaks = _NONE) -> Streaks:
+    """The streaks after all of them, of which ``known`` are those before the first one."""
     for payload in payloads:
-        found = observe(found, payload)
-    return found
+        if isinstance(payload, _TELLING):
+            known = observe(known, payload)
+    return known
 
 
 def observe(known: Streaks, payload: Payload) -> Streaks:

@@ -40,13 +40,11 @@ def inspect(
     home: Path | None = None,
     platform: str = sys.platform,
     version: tuple[int, int, int] = sys.version_info[:3],
-    system: Path = Path("/"),
 ) -> tuple[Fact, ...]:
     """All facts, in the order they are shown.
 
     ``which`` finds a program as ``shutil.which`` does. ``key_variables`` hold API keys where they are set. ``home`` is
     HARNESS_HOME as resolved by the caller; without it the variable in ``environ`` counts, then the user's data folder.
-    ``system`` is the root of the file system, where the kernel tells of itself.
     """
     if home is None:
         home = (
@@ -57,7 +55,6 @@ def inspect(
         _platform(platform),
         _git(which),
         _ripgrep(which),
-        _sandbox(which, system),
         _home(home),
         _keys(environ, key_variables),
     )
@@ -92,18 +89,6 @@ def _ripgrep(which: Which) -> Fact:
     return Fact("rg", "optional", "not found on PATH", "without it a command `rg` of an actor fails as not found")
 
 
-def _sandbox(which: Which, system: Path) -> Fact:
-    means = [f"{program} ({found})" for program in ("bwrap", "unshare") if (found := which(program))]
-    modules = _read(system / "sys/kernel/security/lsm").split(",")
-    if "landlock" in modules:
-        means.append("landlock")
-    if _read(system / "proc/sys/user/max_user_namespaces") not in {"", "0"}:
-        means.append("user namespaces")
-    if means:
-        return Fact("sandbox", "ok", ", ".join(means))
-    return Fact("sandbox", "optional", "no means found", "what a control plane does is measured, but not confined")
-
-
 def _home(home: Path) -> Fact:
     place = next((path for path in (home, *home.parents) if os.path.exists(path)), None)  # noqa: PTH110  (never raises)
     if place is not None and place.is_dir() and os.access(place, os.W_OK | os.X_OK):
@@ -116,10 +101,3 @@ def _keys(environ: Mapping[str, str], variables: Sequence[str]) -> Fact:
     if found:
         return Fact("keys", "ok", f"set: {', '.join(found)}")
     return Fact("keys", "optional", "none is set", "live actors need one; scripted and recorded ones do not")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace").strip()
-    except OSError:
-        return ""

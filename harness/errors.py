@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
+    from harness.schema.finding import RawFinding
     from harness.schema.message import Reply
 
 __all__ = [
@@ -157,8 +158,9 @@ class PlaneMissingError(InputError):
 
     def __init__(self, plane: str, home: Path | str, damage: str | None = None) -> None:
         self.plane = plane
-        state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
-        super().__init__(f"control plane {plane} {state}; type: harness plane install {plane}")
+        self.state = f"is not installed under {home}" if damage is None else f"under {home} is damaged ({damage})"
+        self.to_type = f"harness plane install {plane}"
+        super().__init__(f"control plane {plane} {self.state}; type: {self.to_type}")
 
 
 class ProvisionError(InputError):
@@ -279,11 +281,12 @@ class ReplayMismatchError(EpisodeError):
 class SetupRejectedError(EpisodeError):
     """The world of an episode could not be made, or a value of the scenario could not be resolved at open.
 
-    ``by_plane``: the control plane failed at it, not the scenario.
+    ``by_plane``: the control plane failed at it, not the scenario. ``found`` is what is wrong, as far as that has codes
+    of its own; the first is the code of the episode.
     """
 
-    def __init__(self, problem: str, *, by_plane: bool = False) -> None:
-        self.by_plane = by_plane
+    def __init__(self, problem: str, *, by_plane: bool = False, found: tuple[RawFinding, ...] = ()) -> None:
+        self.by_plane, self.found = by_plane, found
         super().__init__(problem)
 
 

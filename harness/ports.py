@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 from harness.errors import ProviderError
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import Digest, JsonValue
+from harness.schema.classifier import ReceivedCall
 from harness.schema.judging import Classifier
 from harness.schema.message import ModelRequest, Reply, Usage
 from harness.schema.metric import CostReading
@@ -105,6 +106,9 @@ class OperationPlane(ControlPlane, Protocol):
 
     def snapshot(self) -> dict[str, JsonValue]:
         """All that it holds, in one order. Raises ControlPlaneError where it cannot be read, MachineError."""
+
+    def received(self) -> Sequence[ReceivedCall]:
+        """Its own log of what ``call`` was called with; again with the same key is once. Raises as ``snapshot``."""
 
 
 #: Why an answer broke off: the connection went, or the provider was silent or slow for too long, or nobody wanted it.

@@ -19,6 +19,8 @@ settings.load_profile("steady")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PLANE = "loopx==0.4.8"
+#: One that needs Node.js.
+NEWER_PLANE = "loopx==2.1.1"
 
 
 def _is_local(host: object) -> bool:
@@ -81,3 +83,14 @@ def plane_home() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         install(PLANE, home=home)
     return home
+
+
+@pytest.fixture(scope="session")
+def newer_plane_home(plane_home: Path) -> Path:
+    """The same with a newer loopx and its Node.js: for slow tests, it is 70 MB to load and 130 MB on disk."""
+    from harness.provision import install
+
+    with (plane_home / "tests.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        install(NEWER_PLANE, home=plane_home)
+    return plane_home

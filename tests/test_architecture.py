@@ -48,7 +48,7 @@ _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {
     "httpx": ("providers/_http.py", "recording/transport.py"),
-    "socket": ("providers/_http.py", "rehearsal/server.py"),
+    "socket": ("providers/_http.py", "rehearsal/server.py", "executors/sandbox.py", "executors/_probe.py"),
     "socketserver": (),
     "http.server": ("rehearsal/server.py",),
     "urllib.request": (),

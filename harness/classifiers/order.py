@@ -18,10 +18,21 @@ __all__ = ["CLASSIFIER", "Order"]
 _Pair = Annotated[tuple[KindName, KindName], Field(strict=False)]
 
 
-class Between(Frozen):
+class _Between(Frozen):
     """No call of kind ``never`` stands between any call of kind ``after`` and the next one of kind ``before``."""
 
     never: KindName
+    after: KindName
+    before: KindName
+
+
+class _Needed(Frozen):
+    """Between a call of kind ``before`` and the last call of kind ``after`` ahead of it stands one of kind ``some``.
+
+    What was learned before ``after`` is old; without a call of kind ``after`` nothing is asked.
+    """
+
+    some: tuple[KindName, ...] = Field(min_length=1, max_length=16)
     after: KindName
     before: KindName
 
@@ -30,13 +41,15 @@ class Order(Classifier):
     """Orders of kinds, of calls that ran and ended well; with ``attempted`` of all calls, whatever became of them.
 
     ``before``: pairs. A call of the second kind needs one of the first kind before it. Kinds in no pair come at any
-    time, and so do two that are in no chain of pairs. ``never_between``: see ``Between``.
+    time, and so do two that are in no chain of pairs. ``never_between``: none of a kind between two others;
+    ``some_between``: one of some kinds between two others.
     """
 
-    grounds: ClassVar[tuple[str, ...]] = ("before", "between")
+    grounds: ClassVar[tuple[str, ...]] = ("before", "between", "missing")
 
     before: tuple[_Pair, ...] = Field(default=(), max_length=64)
-    never_between: tuple[Between, ...] = Field(default=(), max_length=64)
+    never_between: tuple[_Between, ...] = Field(default=(), max_length=64)
+    some_between: tuple[_Needed, ...] = Field(default=(), max_length=64)
     attempted: bool = False
 
     def problems(self, scenario: Scenario) -> Sequence[SettingProblem]:
@@ -45,13 +58,15 @@ class Order(Classifier):
 
     def phrases(self) -> Sequence[str]:
         """The orders in words."""
-        return (*(_pair(*pair) for pair in self.before), *(_between(one) for one in self.never_between))
+        pairs = [_pair(*pair) for pair in self.before]
+        return (*pairs, *map(_between, self.never_between), *map(_needed, self.some_between))
 
     def classify(self, evidence: Evidence) -> Sequence[Violation]:
-        """Calls that came too early, then calls that stand where none may."""
+        """Calls that came too early, then calls that stand where none may, then those that lack one before them."""
         calls = [call for call in evidence.calls if self.attempted or call.became == "executed"]
         early = (found for pair in self.before for found in _early(calls, *pair))
-        return (*early, *(found for one in self.never_between for found in _inside(calls, one)))
+        inside = (found for one in self.never_between for found in _inside(calls, one))
+        return (*early, *inside, *(found for one in self.some_between for found in _lacking(calls, one)))
 
     def _problems(self, scenario: Scenario) -> Iterator[SettingProblem]:
         kinds = [kind.name for kind in scenario.kind]
@@ -60,11 +75,14 @@ class Order(Classifier):
             named += [(("before", index, place), kind) for place, kind in enumerate(pair)]
         for index, one in enumerate(self.never_between):
             named += [(("never_between", index, key), getattr(one, key)) for key in ("never", "after", "before")]
+        for index, need in enumerate(self.some_between):
+            named += [(("some_between", index, "some", place), kind) for place, kind in enumerate(need.some)]
+            named += [(("some_between", index, key), getattr(need, key)) for key in ("after", "before")]
         for at, kind in named:
             if kind not in kinds:
                 yield SettingProblem(at=at, text=f"there is no kind {kind!r}", allowed=", ".join(kinds))
         if not named:
-            yield SettingProblem(at=(), text="no order is asked for", allowed="before, never_between or both")
+            yield SettingProblem(at=(), text="no order is asked for", allowed="before, never_between, some_between")
         for index, (first, second) in enumerate(self.before):
             if _leads(self.before, second, first):
                 text = f"{first!r} would have to come before itself"
@@ -90,7 +108,7 @@ def _early(calls: Sequence[CallEvidence], first: str, second: str) -> Iterator[V
             yield Violation(ground="before", steps=(call.step, *late), expected=_pair(first, second))
 
 
-def _inside(calls: Sequence[CallEvidence], rule: Between) -> Iterator[Violation]:
+def _inside(calls: Sequence[CallEvidence], rule: _Between) -> Iterator[Violation]:
     opened: int | None = None
     inside: list[int] = []
     for call in calls:
@@ -104,12 +122,27 @@ def _inside(calls: Sequence[CallEvidence], rule: Between) -> Iterator[Violation]
             opened = call.step
 
 
+def _lacking(calls: Sequence[CallEvidence], rule: _Needed) -> Iterator[Violation]:
+    opened: int | None = None
+    for call in calls:
+        if call.kind == rule.before and opened is not None:
+            yield Violation(ground="missing", steps=(call.step, opened), expected=_needed(rule))
+        if call.kind in rule.some:
+            opened = None
+        if call.kind == rule.after:
+            opened = call.step
+
+
 def _pair(first: str, second: str) -> str:
     return f"{first} before {second}"
 
 
-def _between(rule: Between) -> str:
+def _between(rule: _Between) -> str:
     return f"no {rule.never} between {rule.after} and {rule.before}"
+
+
+def _needed(rule: _Needed) -> str:
+    return f"{' or '.join(rule.some)} between {rule.after} and {rule.before}"
 
 
 CLASSIFIER = Order

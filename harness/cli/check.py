@@ -10,7 +10,7 @@ import click
 from harness import wiring
 from harness.cli.check_recordings import check_recordings
 from harness.cli.exit_codes import ExitCode, gravest
-from harness.cli.options import executor_option, format_option
+from harness.cli.options import executor_option, format_option, sandbox_option, sandbox_said
 from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose_all
@@ -48,7 +48,9 @@ Examples:
 )
 @format_option("How the result is printed.")
 @executor_option("How the control plane is run.")
-def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str) -> ExitCode:
+@sandbox_option
+@click.pass_context
+def check(context: click.Context, *, selection: tuple[str, ...], mutate: bool, form: str, executor: str) -> ExitCode:
     """Play the scripts of scenarios (default: all) and demand what makes a scenario worth trusting.
 
     The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
@@ -63,7 +65,7 @@ def check(*, selection: tuple[str, ...], mutate: bool, form: str, executor: str)
         note(f"harness: {error}")
     if not chosen:
         return ExitCode.BAD_INPUT
-    options = EpisodeOptions(executor="cold" if executor == "cold" else "warm")
+    options = EpisodeOptions(executor="cold" if executor == "cold" else "warm", sandbox=sandbox_said(context))
     reports: list[CheckReport] = []
     with wiring.Session(settings) as session, progress(_episodes(settings, chosen)) as advance:
         for one in chosen:

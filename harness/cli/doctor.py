@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import get_args
 
 import click
 
@@ -10,11 +11,13 @@ from harness import config, environment, provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
-from harness.errors import ConfigError
+from harness.errors import ConfigError, EnvironmentProblem
 from harness.schema.base import JsonValue
+from harness.schema.confinement import Hold
 from harness.wiring.built_in import built_in_identities
 from harness.wiring.known_keys import key_variables
 from harness.wiring.places import CONFIG
+from harness.wiring.sandboxing import measured
 
 __all__ = ["doctor"]
 
@@ -60,7 +63,23 @@ def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     except ConfigError as error:
         actors.append(environment.Fact("actors", "missing", str(error), "set it right, or leave it out"))
     facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
-    return (*facts, *actors, _network(settings), *_providers(settings), *_planes(settings))
+    return (*facts, *actors, _sandbox(), _network(settings), *_providers(settings), *_planes(settings))
+
+
+def _sandbox() -> environment.Fact:
+    """What was seen to hold when something tried to get out of its workspace, just now."""
+    lost = "what is run is measured, but can do what you can"
+    try:
+        found = measured()
+    except EnvironmentProblem as error:
+        return environment.Fact("sandbox", "optional", str(error), lost)
+    if found.level == "none":
+        return environment.Fact("sandbox", "optional", "none: neither Landlock nor namespaces can be used", lost)
+    open_ = [hold for hold in get_args(Hold) if hold not in found.held]
+    text = f"{found.level}, by {', '.join(found.means)}"
+    if not open_:
+        return environment.Fact("sandbox", "ok", text)
+    return environment.Fact("sandbox", "optional", text, f"not held: {', '.join(open_)}")
 
 
 def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
@@ -81,7 +100,12 @@ def _network(settings: wiring.Settings) -> environment.Fact:
 
 def _planes(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     found = [
-        environment.Fact(name=f"control plane {one.identity.ref}", status="ok", text=str(one.root), hint="")
+        environment.Fact(
+            name=f"control plane {one.identity.ref}",
+            status="ok",
+            text=str(one.root) if one.node is None else f"{one.root}, with Node.js {one.node_version}",
+            hint="",
+        )
         for one in provision.installed(settings.home)
     ]
     found += [

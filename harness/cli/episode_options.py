@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, Literal, ParamSpec, TypeVar
 
 import click
 
 from harness.cli.grouped import in_order, keep, kept
-from harness.cli.options import DEFAULT_EXECUTOR
+from harness.cli.options import DEFAULT_EXECUTOR, sandbox_option, sandbox_said
+from harness.errors import UsageError
 from harness.schema.run import EpisodeOptions
 
 __all__ = ["episode_options", "options_of"]
@@ -18,9 +19,10 @@ _R = TypeVar("_R")
 
 
 def options_of(context: click.Context) -> EpisodeOptions:
-    """What the options of a command say."""
+    """What the options of a command say. Raises UsageError."""
     return EpisodeOptions(
         executor="cold" if kept(context, "executor") == "cold" else "warm",
+        sandbox=_sandbox(context),
         shadow_every=int(str(kept(context, "shadow"))),
         keep_workspace=bool(kept(context, "keep_workspace")),
         cut_off_calls="stop" if kept(context, "cut_off_calls") == "stop" else "repeat",
@@ -33,6 +35,13 @@ def episode_options(verb: Callable[_P, _R]) -> Callable[_P, _R]:
     return in_order(verb, _OPTIONS)
 
 
+def _sandbox(context: click.Context) -> Literal["auto", "require", "off"]:
+    said, must = sandbox_said(context), bool(kept(context, "require_sandbox"))
+    if must and said == "off":
+        raise UsageError("--sandbox off and --require-sandbox contradict each other; leave one out")
+    return "require" if must else said
+
+
 _OPTIONS: Final = (
     click.option(
         "--executor",
@@ -42,6 +51,14 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="How the control plane is run; receipts are the same.",
+    ),
+    sandbox_option,
+    click.option(
+        "--require-sandbox",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Refuse to run (4) where the machine can hold nothing to its workspace.",
     ),
     click.option(
         "--shadow",

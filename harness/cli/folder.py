@@ -11,7 +11,9 @@ from pathlib import Path
 from harness import __version__, catalog, rules
 from harness.errors import CatalogError
 from harness.ports import Clock, Reporter
+from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
+from harness.schema.confinement import Confinement
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -26,6 +28,8 @@ from harness.schema.run import (
 from harness.schema.scenario import LoadedScenario
 
 __all__ = ["as_json", "chosen_reporters", "keep_to_owner", "planned", "starting_manifest", "summary", "timestamp"]
+
+_UNCONFINED = Confinement()
 
 
 def timestamp(clock: Clock) -> str:
@@ -53,6 +57,7 @@ def starting_manifest(
     tolerate_stale: bool = False,
     shard: Shard | None = None,
     max_cost_usd: Decimal | None = None,
+    confinement: Confinement = _UNCONFINED,
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -73,7 +78,8 @@ def starting_manifest(
         enforcement=Enforcement(
             executor=options.executor,
             plane_environment=tuple(sorted({name for plane in planes.values() for name in _environment(plane.name)})),
-        ),
+            fixed_clocks=tuple(name for name, one in loaded.items() if fixed_time(one.scenario) is not None),
+        ).confined(confinement),
         plan=tuple(planned(job) for job in jobs),
         receipts=(),
         verdicts={},
@@ -111,6 +117,8 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
     manifest = view.manifest
     stopped: JsonValue = list(manifest.stopped)
+    versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
+    several: dict[str, JsonValue] = {"versions": versions} if versions else {}
     return {
         "run": manifest.run_id,
         "folder": str(folder),
@@ -119,6 +127,7 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
         "receipts": receipts,
         "verdicts": dict(manifest.verdicts),
         "cost": cost,
+        **several,
     }
 
 
@@ -136,6 +145,7 @@ def _summary(loaded: LoadedScenario) -> ScenarioSummary:
         tags=scenario.tags,
         graph=rules.graph(scenario),
         parts=dict(loaded.parts),
+        plane=scenario.plane,
     )
 
 

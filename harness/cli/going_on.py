@@ -8,9 +8,13 @@ from harness.schema.run import RunView
 __all__ = ["is_undecided", "name_of", "numbered", "steady"]
 
 
-def name_of(receipt: Receipt) -> str:
-    """``SCENARIO#TRIAL@ACTOR``: it stays the same, whatever else a run plays."""
-    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}"
+def name_of(receipt: Receipt, several: frozenset[str]) -> str:
+    """``SCENARIO#TRIAL@ACTOR``, with ``~VERSION`` where the run plays ``several`` of its plane.
+
+    It stays the same, whatever else a run plays. ``several`` is that of the manifest, ``in_versions``.
+    """
+    version = f"~{receipt.plane.version}" if receipt.plane.name in several else ""
+    return f"{receipt.scenario}#{receipt.trial}@{receipt.actor.ref}{version}"
 
 
 def numbered(view: RunView, number: int) -> bool:
@@ -23,13 +27,16 @@ def numbered(view: RunView, number: int) -> bool:
     if number > len(plan):
         return False
     place = plan[number - 1]
-    return (place.scenario, place.actor, place.trial) == (receipt.scenario, receipt.actor.ref, receipt.trial)
+    of_plan = (place.scenario, place.actor, place.plane, place.trial)
+    return of_plan == (receipt.scenario, receipt.actor.ref, receipt.plane.ref, receipt.trial)
 
 
 def steady(view: RunView, number: int) -> str:
     """What to call an episode on a command line that is written down: its number where that stays, else its name."""
-    name = name_of(view.receipts[number - 1])
-    return str(number) if numbered(view, number) or "=" in name else name
+    if numbered(view, number):
+        return str(number)
+    name = name_of(view.receipts[number - 1], view.manifest.in_versions)
+    return str(number) if "=" in name else name
 
 
 def is_undecided(view: RunView, number: int) -> bool:

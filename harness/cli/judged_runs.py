@@ -20,10 +20,14 @@ JudgedTrials = dict[tuple[str, str], list[Trial]]
 _IN_A_ROW = 5
 
 
-def read_judged(runs: tuple[Path, ...]) -> dict[str, RunView]:
-    """Whole runs that may stand side by side, by the name they were called by. Raises InputError."""
+def read_judged(runs: tuple[Path, ...], *, by_version: bool = False) -> dict[str, RunView]:
+    """Whole runs that may stand side by side, by the name they were called by. Raises InputError.
+
+    ``by_version``: a run on several versions of a control plane is one run a version; else it is refused.
+    """
     views: dict[str, RunView] = {}
     known: dict[str, str] = {}
+    is_parted = False
     for folder in runs:
         view, name = read_run(folder), str(folder)
         tell_left_out(view)
@@ -31,10 +35,23 @@ def read_judged(runs: tuple[Path, ...]) -> dict[str, RunView]:
             raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")
         if view.manifest.run_id in known:
             raise UsageError(f"{name} is the same run as {known[view.manifest.run_id]}; name it once")
-        qualification.refuse_mixed(name, view)
-        known[view.manifest.run_id], views[name] = name, view
-    qualification.refuse_different(views)
+        parts = qualification.by_version(name, view) if by_version else {name: view}
+        for part, one in parts.items():
+            qualification.refuse_mixed(part, one)
+        known[view.manifest.run_id] = name
+        views |= parts
+        is_parted = is_parted or len(parts) > 1
+    for alike in _by_planes(views) if is_parted else (views,):
+        qualification.refuse_different(alike)
     return views
+
+
+def _by_planes(views: dict[str, RunView]) -> tuple[dict[str, RunView], ...]:
+    """Versions may be told beside each other, for none is added to another; what is of one must be alike."""
+    groups: dict[tuple[str, ...], dict[str, RunView]] = {}
+    for name, view in views.items():
+        groups.setdefault(tuple(sorted(plane.ref for plane in view.manifest.planes)), {})[name] = view
+    return tuple(groups.values())
 
 
 def trials_by_actor(views: dict[str, RunView]) -> JudgedTrials:

@@ -8,7 +8,9 @@ from typing import Final, Literal, ParamSpec, TypeVar
 
 import click
 
-__all__ = ["DEFAULT_EXECUTOR", "executor_option", "format_option"]
+from harness.cli.grouped import keep, kept
+
+__all__ = ["DEFAULT_EXECUTOR", "executor_option", "format_option", "sandbox_option", "sandbox_said"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -29,3 +31,21 @@ def executor_option(what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]
     """``--executor``: warm or cold, told as ``what`` in help."""
     choice = click.Choice(("warm", "cold"))
     return click.option("--executor", type=choice, default=DEFAULT_EXECUTOR, show_default=True, help=what)
+
+
+def sandbox_option(verb: Callable[_P, _R]) -> Callable[_P, _R]:
+    """``--sandbox``: auto or off; the verb finds what it says with ``sandbox_said``."""
+    return click.option(
+        "--sandbox",
+        type=click.Choice(("auto", "off")),
+        default="auto",
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="Confine what is run to its workspace as far as the machine can, or not at all.",
+    )(verb)
+
+
+def sandbox_said(context: click.Context) -> Literal["auto", "off"]:
+    """What it says."""
+    return "off" if kept(context, "sandbox") == "off" else "auto"

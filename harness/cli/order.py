@@ -11,6 +11,7 @@ from harness.cli.ceilings import Ceilings
 from harness.cli.responses import Responses
 from harness.cli.resuming import Asked
 from harness.ports import Reporter
+from harness.schema.confinement import Confinement
 from harness.schema.run import EpisodeOptions, Shard
 from harness.suite import Care
 
@@ -24,7 +25,7 @@ class Order:
     ``resume`` is the folder of a run that is gone on with; ``asked`` is kept beside a new one, for that. ``ceilings``
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
     ``replay_damaged`` lets what cannot be gone on with be played anew. ``lock`` is the descriptor of the folder of the
-    run that is gone on with, locked before anything in it was read.
+    run that is gone on with, locked before anything in it was read. ``confinement`` is what was seen to hold.
     """
 
     options: EpisodeOptions
@@ -44,3 +45,4 @@ class Order:
     responses: Responses = field(default_factory=Responses)
     replay_damaged: bool = False
     lock: int | None = None
+    confinement: Confinement = field(default_factory=Confinement)

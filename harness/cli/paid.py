@@ -12,6 +12,7 @@ from harness.cli.folder import starting_manifest, timestamp
 from harness.clock import SystemClock, new_run_id
 from harness.receipt import RunStore
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
+from harness.wiring.sandboxing import confinement
 
 __all__ = ["PaidLog"]
 
@@ -23,7 +24,9 @@ class PaidLog:
         self._clock = SystemClock()
         run_id = new_run_id(self._clock.now())
         self._folder = settings.cwd / "reports" / run_id
-        self._manifest = starting_manifest(jobs, options, run_id=run_id, created_at=timestamp(self._clock))
+        self._manifest = starting_manifest(
+            jobs, options, run_id=run_id, created_at=timestamp(self._clock), confinement=confinement(options.sandbox)
+        )
         self._guard = wiring.secret_guard(settings, [job.actor for job in jobs])
         self._waiting: list[tuple[int, EpisodeResult]] = []
         self._store: RunStore | None = None

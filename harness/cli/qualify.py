@@ -39,7 +39,7 @@ def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     No decision is made, and nobody is ranked. Several runs stand side by side only where scenarios, their
     classifier, the control planes and the settings of models are the same.
     """
-    views = read_judged(runs)
+    views = read_judged(runs, by_version=True)
     told = figures_of(views, trials_by_actor(views), most)
     if form == "json":
         say_json(as_json(views, told), indent=2)

@@ -12,11 +12,12 @@ from harness.cli.ceilings import Ceilings, agreed, in_memory, refuse_too_small, 
 from harness.cli.dry_run import print_plan
 from harness.cli.due import Due, counted, due, place_of
 from harness.cli.exit_codes import BY_VERDICT, ExitCode, gravest
-from harness.cli.options import DEFAULT_EXECUTOR
+from harness.cli.options import DEFAULT_EXECUTOR, sandbox_option, sandbox_said
 from harness.cli.output import note, say, say_json
 from harness.cli.paid import PaidLog
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
+from harness.cli.versions import planes_of
 from harness.errors import NothingSelectedError, UsageError
 from harness.schema.actor import Provenance
 from harness.schema.counting import of_all, worded_of
@@ -25,8 +26,6 @@ from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
 
 __all__ = ["record"]
-
-_OPTIONS = EpisodeOptions(executor=DEFAULT_EXECUTOR)
 
 _EPILOG = """\b
 Examples:
@@ -56,6 +55,7 @@ Examples:
     help="Whether a real model answers, or a simulation.  [default: live, simulated where a rehearsal server answers]",
 )
 @spending_options
+@sandbox_option
 @click.option(
     "--format", "form", type=click.Choice(["text", "jsonl"]), default="text", show_default=True, help="How it is told."
 )
@@ -81,7 +81,8 @@ def record(
     """
     settings = wiring.settings()
     folder = settings.cwd / into
-    jobs = _jobs(settings, selection, actors, sets)
+    options = EpisodeOptions(executor=DEFAULT_EXECUTOR, sandbox=sandbox_said(context))
+    jobs = _jobs(settings, selection, actors, sets, options)
     spending = Spending.of(context)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
     if stale_only:
@@ -110,7 +111,11 @@ def record(
 
 
 def _jobs(
-    settings: wiring.Settings, selection: Sequence[str], actors: Sequence[str], sets: Sequence[str]
+    settings: wiring.Settings,
+    selection: Sequence[str],
+    actors: Sequence[str],
+    sets: Sequence[str],
+    options: EpisodeOptions,
 ) -> tuple[EpisodeJob, ...]:
     chosen = choose(settings, selection)
     specs = {
@@ -125,8 +130,7 @@ def _jobs(
                     f"actor {spec.identity.ref!r} is {what} and no live model: it cannot be recorded; "
                     "harness run plays it as it is"
                 )
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
-    return plan(chosen, specs, planes, options=_OPTIONS)
+    return plan(chosen, specs, planes_of(settings, chosen), options=options)
 
 
 def _refuse_recorded(folder: Path, jobs: Sequence[EpisodeJob]) -> None:
@@ -167,7 +171,7 @@ def _play(
     recorded = begun = 0
     before = {folder, *(path for path in folder.rglob("*"))} if folder.is_dir() else set()
     made = [place for place in folder.parents if not place.exists()]
-    log, ceiling = PaidLog(settings, jobs, _OPTIONS), in_memory(ceilings)
+    log, ceiling = PaidLog(settings, jobs, jobs[0].options), in_memory(ceilings)
     try:
         with log, wiring.Session(settings, kept, ceiling=ceiling) as session:
             for position, job in enumerate(jobs):

@@ -80,7 +80,7 @@ def play_remaining(
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
-    kept = wiring.keeping(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep, mode=0o700)
+    kept = _keeping(settings, jobs, order, store)
     line_by_line = order.form == "jsonl"
     outputs = None if order.keep == "none" else partial(keep_output, store.folder, guard=guard)
     late = partial(keep_late, store.folder)
@@ -122,6 +122,14 @@ def play_remaining(
     for slowed in paces.ended:
         note(f"harness: {slowed}")
     return end, None if stop.is_set() else told(ceiling, order.ceilings)
+
+
+def _keeping(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> wiring.Keeping:
+    return wiring.keeping(
+        *(settings, [job.actor for job in jobs], store.folder / "recordings", order.keep),
+        mode=0o700,
+        in_versions=store.in_versions,
+    )
 
 
 @contextmanager

@@ -40,6 +40,7 @@ class Asked(Frozen):
 
     selection: tuple[str, ...]
     actors: tuple[str, ...]
+    planes: tuple[str, ...] = ()
     sets: tuple[str, ...]
     trials: int
     shard: str | None = None
@@ -128,8 +129,8 @@ def asked_of(folder: Path, given: Asked | None) -> Asked:
     """
     if given is not None:
         raise UsageError(
-            "--resume takes scenarios, actors, trials and settings from the run; leave them out, or begin a new run "
-            "for what is not in it"
+            "--resume takes scenarios, actors, planes, trials and settings from the run; leave them out, or begin a "
+            "new run for what is not in it"
         )
     if was_killed_at_once(folder, (ASKED,)):
         raise StoreError(

@@ -29,10 +29,12 @@ from harness.cli.resuming import ASKED, Asked, asked_of
 from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
+from harness.cli.versions import planes_of
 from harness.receipt import locked
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
 from harness.wiring.rehearsed import refuse_unplayed
+from harness.wiring.sandboxing import confinement
 
 __all__ = ["run"]
 
@@ -41,6 +43,7 @@ Examples:
   harness run
   harness run 'loopx/*' --format jsonl
   harness run loopx/capability-repair --actor script:scripts.json --out mine
+  harness run 'loopx/*' --plane loopx==0.4.8,1.4.2,2.1.1
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
   harness run tag:tier:pr --actor NAME --trials 5 --max-cost 2.50
   harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --max-cost 5
@@ -55,6 +58,13 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("selection", nargs=-1, metavar="[SCENARIO|GLOB|tag:TAG]...")
 @click.option("--actor", "actors", multiple=True, default=("script",), show_default=True, help="Who plays; repeatable.")
+@click.option(
+    "--plane",
+    "planes",
+    multiple=True,
+    metavar="NAME==VERSION[,VERSION...]",
+    help="Play on these versions of a control plane, instead of the one that scenarios name; repeatable.",
+)
 @click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Episodes per actor.")
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A generation setting of live actors.")
 @click.option(
@@ -83,6 +93,7 @@ def run(
     *,
     selection: tuple[str, ...],
     actors: tuple[str, ...],
+    planes: tuple[str, ...],
     trials: int,
     sets: tuple[str, ...],
     out: Path | None,
@@ -100,7 +111,9 @@ def run(
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     shard_of = Scale.of(context).shard
-    asked = Asked(selection=selection, actors=actors, sets=sets, trials=trials, shard=shard_of, said=typed(context))
+    asked = Asked(
+        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, shard=shard_of, said=typed(context)
+    )
     lock = _claimed(context, resume, spending)
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) else None)
@@ -130,6 +143,7 @@ def run(
         pool=scale.pool_for(jobs),
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
+        confinement=confinement(options.sandbox),
     )
     return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
 
@@ -158,7 +172,7 @@ def _planned(
     else:
         chosen = choose_again(settings, asked.selection, before)
     playing = cast(settings, chosen, asked.actors, asked.sets, selection=asked.selection)
-    planes = {one.scenario.plane: wiring.plane_identity(settings, one.scenario.plane) for one in chosen}
+    planes = planes_of(settings, chosen, asked.planes)
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
     if before is not None:

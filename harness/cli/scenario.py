@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from harness import scenario as scenarios
@@ -12,8 +14,9 @@ from harness.cli.options import format_option
 from harness.cli.output import folded, note, say, say_json, table
 from harness.errors import NothingSelectedError, ScenarioError
 from harness.schema.base import JsonValue
+from harness.schema.packet import Invariant
 from harness.schema.rules import KindSpec
-from harness.schema.scenario import LoadedScenario
+from harness.schema.scenario import LoadedScenario, Scenario
 
 __all__ = ["listing", "scenario", "schema", "show"]
 
@@ -87,6 +90,7 @@ def _text(loaded: LoadedScenario) -> str:
         for rule in one.end.silence
     ]
     wrong = [("wrong", f"script:{name}") for name in one.script.wrong]
+    passes = f"with the facts {' '.join(one.end.accept)}" if one.end.accept else "by its answer alone"
     right = [("right", f"script:{name}") for name in one.script.right]
     return "\n".join(
         (
@@ -96,18 +100,37 @@ def _text(loaded: LoadedScenario) -> str:
             f"tags    {' '.join(one.tags)}",
             f"file    {loaded.path}",
             f"digest  {loaded.digest}",
-            f"passes  with the facts {' '.join(one.end.accept)}",
-            "",
-            table(
+            f"passes  {passes}",
+            *_listed(
                 ("kind", "sets", "codes"),
                 [(kind.name, ", ".join(kind.facts) or "-", _codes(kind)) for kind in one.kind],
             ),
-            "",
-            table(("stopping with", "code"), silence),
-            "",
-            table(("script", "--actor"), [("reference", "script"), *right, *wrong]),
+            *_listed(("stopping with", "code"), silence),
+            *_listed(("packet that breaks", "code"), [(_asked(must), must.code) for must in _musts(one)]),
+            *_judges(one),
+            *_listed(("script", "--actor"), [("reference", "script"), *right, *wrong]),
         )
     )
+
+
+def _listed(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """A table with a blank line before it; nothing where it has no rows."""
+    return ("", table(head, rows)) if rows else ()
+
+
+def _musts(one: Scenario) -> tuple[Invariant, ...]:
+    return () if one.packet is None else one.packet.must
+
+
+def _asked(must: Invariant) -> str:
+    """The places that an invariant looks at."""
+    return " ".join((*must.holds, *must.there, *must.counts))
+
+
+def _judges(scenario: Scenario) -> tuple[str, ...]:
+    """Its classifiers with their codes, where it names any."""
+    rows = [(spec.by, spec.when, ", ".join((spec.code, *spec.codes.values()))) for spec in scenario.classify]
+    return _listed(("classifier", "asked when", "codes"), rows)
 
 
 def _codes(kind: KindSpec) -> str:

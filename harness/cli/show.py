@@ -130,7 +130,7 @@ def _drifts(settings: wiring.Settings, receipt: Receipt, kept: Path | None) -> t
         return ()
     try:
         loaded = wiring.load_scenario(settings, receipt.scenario)
-        plane = wiring.plane_identity(settings, loaded.scenario.plane)
+        plane = wiring.plane_identity(settings, receipt.plane.ref)
         if (loaded.digest, plane) != (receipt.scenario_digest, receipt.plane):
             return ()
         (spec,) = wiring.recorded_specs(settings, loaded, str(kept))

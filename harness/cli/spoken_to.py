@@ -72,8 +72,11 @@ def _numbers(view: RunView, who: str) -> list[int]:
     if who.isdecimal():
         return [int(who)] if 1 <= int(who) <= len(view.receipts) else []
     last = {receipt.key for receipt in last_attempts(view.receipts)}
+    several = view.manifest.in_versions
     return [
-        number for number, receipt in enumerate(view.receipts, 1) if receipt.key in last and name_of(receipt) == who
+        number
+        for number, receipt in enumerate(view.receipts, 1)
+        if receipt.key in last and name_of(receipt, several) == who
     ]
 
 
@@ -81,7 +84,7 @@ def _problem(view: RunView, run: Path, told: str, who: str, numbers: Sequence[in
     if who.isdecimal():
         if not numbers:
             return f"{told}: {run} has {counted(len(view.receipts), 'episode')}"
-        name = name_of(view.receipts[numbers[0] - 1])
+        name = name_of(view.receipts[numbers[0] - 1], view.manifest.in_versions)
         if not numbered(view, numbers[0]) and "=" not in name:
             return (
                 f"{told}: numbers of this run move while episodes are missing or are tried again; the one of that "

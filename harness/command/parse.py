@@ -14,7 +14,7 @@ from harness.command.places import Places
 from harness.command.profile import PROFILES, TEXT_BYTES
 from harness.command.reads import read_plan
 from harness.command.shape import UNREAD, command_shape, has_lines
-from harness.schema.command import GrammarContext, ParsedCommand
+from harness.schema.command import GrammarContext, ParsedCommand, ReadPlan, Segment
 
 __all__ = ["BLANKS", "parse"]
 
@@ -35,13 +35,16 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
         return ParsedCommand(shape=UNREAD)
     words, shell = split_words(text), split_shell(text)
     if words is None or shell is None:
-        return ParsedCommand(shape=replace(UNREAD, multiline=has_lines(text)))
+        reads = _free(text) if profile.free and "\0" not in text else None
+        return ParsedCommand(reads=reads, shape=replace(UNREAD, multiline=has_lines(text)))
     places = Places(context, profile)
     call = None if context.call is None else read_call(words, shell, context.call, places)
     if call is not None and _has_bare_return(text):
         call = replace(call, argv=None, refused=call.refused or "unparseable")
     clock = None if any(substitutes(word, profile.harmless) for word in words) else read_clock(shell)
     reads = None if "\0" in text else read_plan(text, shell, places)
+    if profile.free:
+        reads = None if call is not None or "\0" in text else _free(text)
     shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)
     asked = None if context.call is None or "\0" in text else read_help(shell, context.call, places)
     return ParsedCommand(
@@ -54,9 +57,14 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
     )
 
 
+def _free(text: str) -> ReadPlan:
+    """The whole text for a shell; it may read, and write, whatever it reaches."""
+    return ReadPlan(segments=(Segment(operator=";", argv=("sh", "-c", text), role="other", free=True),), role="other")
+
+
 def _has_bare_return(text: str) -> bool:
     """Whether a carriage return stands outside of quotes: the control plane's grammar takes it for a blank."""
-    return any("\r" in word.bare for word in split_strict(text) or ())
+    return "\r" in text and any("\r" in word.bare for word in split_strict(text) or ())
 
 
 def _is_bounded_text(text: str) -> bool:

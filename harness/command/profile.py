@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["GRAMMARS", "PROFILES", "TEXT_BYTES", "Profile"]
+__all__ = ["FREE_GRAMMARS", "GRAMMARS", "PROFILES", "TEXT_BYTES", "Profile"]
 
 #: Texts above this many UTF-8 bytes are read as nothing at all: an argument of a process has its own bound (128 KiB on
 #: Linux), and reading must end in bounded time.
@@ -22,6 +22,7 @@ class Profile:
     ``turn_variable`` is the one variable that ``export`` may set in a plan, ``export_chars`` bounds that word.
     ``harmless`` are substitutions (``$(pwd)``) that may stand in a value that is replaced anyway; clock questions may
     too. Assignments before a call are never applied, so those that would ``steer`` the program are refused.
+    ``free``: what is no call is no bounded read either, but a text for a shell that is shut in.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Profile:
     pattern_bytes: int = 128
     export_chars: int = 160
     pipe_lines: int = 200
+    free: bool = False
 
 
 _LOOPX_0_4 = Profile(
@@ -57,7 +59,11 @@ _LOOPX_0_4 = Profile(
     ),
 )
 
-PROFILES: dict[str, Profile] = {profile.name: profile for profile in (_LOOPX_0_4,)}
+_SANDBOXED_SHELL = replace(_LOOPX_0_4, name="sandboxed-shell", free=True)
+
+PROFILES: dict[str, Profile] = {profile.name: profile for profile in (_LOOPX_0_4, _SANDBOXED_SHELL)}
 
 #: Names that a scenario's tool may give as its ``grammar``.
 GRAMMARS: frozenset[str] = frozenset(PROFILES)
+#: Those of them whose commands need a sandbox to run in.
+FREE_GRAMMARS: frozenset[str] = frozenset(name for name, profile in PROFILES.items() if profile.free)

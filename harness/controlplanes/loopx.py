@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +30,8 @@ _FIXED = {
     "PYTHONSAFEPATH": "1",
     "PYTHONNOUSERSITE": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    # Newer versions tell their makers of each use, unless they are asked not to.
+    "DO_NOT_TRACK": "1",
 }
 
 #: The names of all variables that the plane's process gets.
@@ -64,6 +67,8 @@ class LoopxPlane:
                 env=self._env,
                 timeout_s=timeout_s,
                 output_bytes=output_bytes,
+                # it starts a server for itself, and asks that
+                loopback=self._installed.node is not None,
             )
         )
 
@@ -77,11 +82,14 @@ def open_plane(
 ) -> LoopxPlane:
     """Open loopx on a workspace: commands run in ``cwd``, with an empty ``process_home`` and ``search_path`` as PATH.
 
+    Where the version needs Node.js its own comes first there.
+
     Temporary files go to ``process_home`` too, where what is left behind is seen; Git looks for a repository in ``cwd``
     and below only. Raises ProvisionError for an installation that loopx would call unhealthy.
     """
     ensure_layout(packages(installed.root), installed.identity.name, installed.identity.version)
-    return LoopxPlane(installed, executor, cwd, _environment(cwd, process_home, search_path))
+    programs = search_path if installed.node is None else os.pathsep.join((str(installed.node), search_path))
+    return LoopxPlane(installed, executor, cwd, _environment(cwd, process_home, programs))
 
 
 def _environment(cwd: Path, process_home: Path, search_path: str) -> dict[str, str]:

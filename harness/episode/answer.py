@@ -52,6 +52,7 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             operation=hand.plane_operation,
             reached_plane=hand.reaches_plane and seen is not None and seen.ran,
             error=None if hand.error is None else hand.error.code,
+            replayed=hand.replayed,
         )
     )
 

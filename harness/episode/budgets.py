@@ -21,6 +21,16 @@ def used(world: World, *, after: bool = False) -> meter.Used:
     Tokens are only added up where they are limited. The closing turn is beyond those that are.
     """
     state, limits = world.state, world.limits
+    overdue = world.bounds.passed(after=after) is not None
+    turns = 0 if is_closing(world) else state.model_turns
+    if not world.is_measured:
+        return meter.Used(
+            overdue=overdue,
+            tool_calls=state.tool_calls,
+            by_name=state.calls_by_name,
+            model_turns=turns,
+            is_measured=False,
+        )
     return meter.Used(
         active_ms=state.active_ms,
         total_tokens=meter.NOTHING if limits.total_tokens is None else state.total_tokens,
@@ -28,8 +38,8 @@ def used(world: World, *, after: bool = False) -> meter.Used:
         cost=state.cost,
         tool_calls=state.tool_calls,
         by_name=state.calls_by_name,
-        model_turns=0 if is_closing(world) else state.model_turns,
-        overdue=world.bounds.passed(after=after) is not None,
+        model_turns=turns,
+        overdue=overdue,
     )
 
 

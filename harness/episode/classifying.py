@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from harness.episode.end_state import ending_document
+from harness.episode.erring import in_our_words
+from harness.episode.operations import with_operations
 from harness.episode.parts import EpisodeParts
 from harness.episode.verdict import Conclusion
 from harness.episode.world import World
+from harness.errors import SetupRejectedError
 from harness.journal import EpisodeState, StepState
 from harness.ports import Classifiers
 from harness.receipt import ObservedChange
@@ -17,12 +20,15 @@ from harness.schema.base import JsonValue
 from harness.schema.classifier import Became, CallEvidence, ChangeEvidence, ClassifierSpec, Evidence, Violation
 from harness.schema.finding import RawFinding
 from harness.schema.judging import Classifier
+from harness.schema.name import Code
 from harness.schema.outcome import Outcome
+from harness.schema.packet import Preparation
+from harness.schema.pointer import MISSING, pointer
 from harness.schema.scenario import Scenario
 from harness.schema.trace import TraceStep
 from harness.schema.verdict import Cause
 
-__all__ = ["CLASSIFIER_FAILED", "classified", "phrases"]
+__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_of", "look_before", "phrases", "prepared"]
 
 #: The code of an episode that would pass, were it not for a classifier that raised or said what none may say.
 CLASSIFIER_FAILED = "classifier_failed"
@@ -42,7 +48,7 @@ def classified(
     asked = [spec for spec in world.scenario.classify if passes or (judged.verdict == "fail" and spec.when == "judged")]
     if not asked:
         return judged
-    evidence = _evidence(world, outcome, changes)
+    evidence = evidence_of(world, outcome, changes)
     found: list[_Found] = []
     first: tuple[str, Cause] | None = None
     failed: str | None = None
@@ -66,6 +72,14 @@ def classified(
     return judged if first is None else Conclusion("fail", first[1], first[0], findings)
 
 
+def look_before(world: World) -> None:
+    """Note what the control plane holds at the start, where a classifier may ask for it."""
+    plane = with_operations(world.plane) if world.scenario.classify else None
+    if plane is not None:
+        with in_our_words():
+            world.plane_before = plane.snapshot()
+
+
 def phrases(scenario: Scenario, classifiers: Classifiers) -> frozenset[str]:
     """The words of a bound scenario's classifiers that a receipt may show; nothing of one that raises."""
     found: set[str] = set()
@@ -77,14 +91,41 @@ def phrases(scenario: Scenario, classifiers: Classifiers) -> frozenset[str]:
     return frozenset(found)
 
 
+def prepared(scenario: Scenario, classifiers: Classifiers, packet: JsonValue) -> Iterator[Preparation]:
+    """What the classifiers of a bound scenario make of its packet. Raises SetupRejectedError where one raises."""
+    for spec in scenario.classify:
+        try:
+            one = _prepared(spec, classifiers, packet)
+        except Exception as error:  # noqa: BLE001  (a classifier may be anybody's code)
+            found = (RawFinding(code=CLASSIFIER_FAILED, check="packet"),)
+            problem = f"packet: the classifier {spec.by!r} raised {type(error).__name__}"
+            raise SetupRejectedError(problem, found=found) from None
+        yield one
+
+
+def _prepared(spec: ClassifierSpec, classifiers: Classifiers, packet: JsonValue) -> Preparation:
+    """Raises ValueError for a pointer that the scenario does not hold."""
+    one = _made(spec, classifiers).prepare(packet)
+    if not {*_texts(spec.settings)}.issuperset((*one.unfit, *one.withheld)):
+        raise ValueError("a pointer that is none of the settings")
+    return one
+
+
+def codes_found(scenario: Scenario, classifiers: Classifiers, evidence: Evidence) -> frozenset[Code]:
+    """The codes of everything that the scenario's classifiers find; raises what one of them raises."""
+    return frozenset(
+        finding.code for spec in scenario.classify for _, finding in _asked(spec, classifiers, evidence)[1]
+    )
+
+
 def _made(spec: ClassifierSpec, classifiers: Classifiers) -> Classifier:
     return classifiers.find(spec.by).model_validate_json(json.dumps(spec.settings))
 
 
 def _asked(spec: ClassifierSpec, classifiers: Classifiers, evidence: Evidence) -> tuple[Classifier, list[_Found]]:
     classifier = _made(spec, classifiers)
-    pointers = {*classifier.phrases(), *_texts(spec.settings)}
-    return classifier, [_finding(spec, one, len(evidence.calls), pointers) for one in classifier.classify(evidence)]
+    words = {*classifier.phrases(), *_texts(spec.settings)}
+    return classifier, [_finding(spec, one, words, evidence) for one in classifier.classify(evidence)]
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
@@ -100,11 +141,14 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _finding(spec: ClassifierSpec, one: Violation, calls: int, pointers: AbstractSet[str]) -> _Found:
-    """Raises ValueError for a call that was not made, and for a pointer that the scenario does not hold."""
-    if not all(1 <= step <= calls for step in one.steps):
+def _finding(spec: ClassifierSpec, one: Violation, words: AbstractSet[str], evidence: Evidence) -> _Found:
+    """Raises ValueError for a call that was not made, and for a pointer that may say anything.
+
+    One may be told that the scenario holds, or that leads to what the control plane held before the actor came.
+    """
+    if not all(1 <= step <= len(evidence.calls) for step in one.steps):
         raise ValueError("a step that there is not")
-    if one.pointer is not None and one.pointer not in pointers:
+    if one.pointer is not None and one.pointer not in words and not _was_there(one.pointer, evidence):
         raise ValueError("a pointer that is none of the settings")
     finding = RawFinding(
         code=spec.codes.get(one.ground, spec.code),
@@ -119,7 +163,12 @@ def _finding(spec: ClassifierSpec, one: Violation, calls: int, pointers: Abstrac
     return (one.steps[0] if one.steps else None), finding
 
 
-def _evidence(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
+def _was_there(at: str, evidence: Evidence) -> bool:
+    return pointer({} if evidence.before is None else {"state": evidence.before}, at) is not MISSING
+
+
+def evidence_of(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
+    """What classifiers are shown of an episode that is over."""
     return Evidence(
         outcome=outcome,
         calls=tuple(_calls(world.state, world.trace)),
@@ -129,7 +178,10 @@ def _evidence(world: World, outcome: Outcome, changes: Sequence[ObservedChange])
         changes=tuple(
             ChangeEvidence(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in changes
         ),
+        before=world.plane_before,
+        received=world.received,
         file=world.file_text,
+        packet=world.packet,
     )
 
 
@@ -149,9 +201,11 @@ def _calls(state: EpisodeState, trace: Iterable[TraceStep]) -> Iterator[CallEvid
             command=None if one is None else one.command,
             operation=None if one is None else one.operation,
             reached_plane=one is not None and one.reached_plane,
+            ended_well=observation is not None and observation.ok,
             error=None if one is None else one.error,
             answer=None if observation is None else observation.answer,
             sets=step.sets,
+            replayed=one is not None and one.replayed,
         )
 
 

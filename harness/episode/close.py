@@ -37,11 +37,17 @@ UNEXPECTED_CHANGE = "unexpected_workspace_change"
 
 
 def close(
-    parts: EpisodeParts, journal: Journal, world: World | None, outcome: Outcome, *, by_plane: bool = False
+    parts: EpisodeParts,
+    journal: Journal,
+    world: World | None,
+    outcome: Outcome,
+    *,
+    by_plane: bool = False,
+    refused: Sequence[RawFinding] = (),
 ) -> Receipt:
     """The receipt of an episode that ended with ``outcome``; ``world`` is None where it could not be opened.
 
-    ``by_plane``: it could not, for the control plane failed.
+    ``by_plane``: it could not, for the control plane failed; ``refused`` is what was wrong then.
     """
     scenario = world.scenario if world else parts.job.loaded.scenario
     if world is not None and parts.witness is not None:
@@ -49,6 +55,8 @@ def close(
     state = journal.state
     changes = measure(world) if world else None
     conclusion = _conclude(parts, world, state, outcome, changes or ())
+    if refused and conclusion.verdict == "not_judged":
+        conclusion = _unfit(conclusion, refused)
     declared = [*scenario.workspace.roots, *(place for file in scenario.workspace.file for place in file.at)]
     declared += [*scenario.boundary.plane_writes, *scenario.boundary.tool_writes, "process_home"]
     tools = (*scenario.tool, *((READ_MORE,) if scenario.observe.spill else ()))
@@ -104,6 +112,12 @@ def _unmet(parts: EpisodeParts, world: World, state: EpisodeState) -> str | None
     if world.scenario.strict.leftovers == "fail" and isinstance(parts.actor, Scripted) and parts.actor.left:
         return SCRIPT_LEFT_OVER
     return None
+
+
+def _unfit(conclusion: Conclusion, refused: Sequence[RawFinding]) -> Conclusion:
+    """An opening that was refused for reasons that have codes: the first is its code, whatever the scenario says."""
+    findings = tuple((None, finding) for finding in refused)
+    return Conclusion(conclusion.verdict, conclusion.cause, refused[0].code, findings)
 
 
 def _stale(drifts: Sequence[Drift], found: Sequence[tuple[int | None, RawFinding]]) -> Conclusion:

@@ -29,16 +29,15 @@ def kept_json(value: object) -> bytes:
 
 
 def _in_order(value: object) -> object:
-    if isinstance(value, Plain | Frozen):
-        value = fields_of(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, dict):
+        named = [(name, value[name]) for name in sorted(value)]
+    elif isinstance(value, list | tuple):
         return [_in_order(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: value[name] if name in _THEIRS or isinstance(value[name], _LEAVES) else _in_order(value[name])
-        for name in sorted(value)
-    }
+    elif isinstance(value, Plain):
+        named = [(name, getattr(value, name)) for name in sorted(value.__slots__)]
+    else:
+        return _in_order(fields_of(value)) if isinstance(value, Frozen) else value
+    return {name: held if isinstance(held, _LEAVES) or name in _THEIRS else _in_order(held) for name, held in named}
 
 
 class EncodedMessages:

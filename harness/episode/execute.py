@@ -21,6 +21,8 @@ __all__ = ["answer_clock", "observed", "run_call", "run_help", "run_operation", 
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
+#: Where a shell that is shut in finds programs.
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 #: Longest list of a repository's filters that is told to git, in bytes; its environment is bounded too.
 FILTERS_BYTES = 8192
 
@@ -109,6 +111,8 @@ def _environment(world: World, filters: tuple[str, ...] = ()) -> dict[str, str]:
 
 def _segment(world: World, segment: Segment) -> Completed:
     """One simple command. ``true``, ``echo`` and ``pwd`` need no process: their bytes are known."""
+    if segment.free:
+        return _shut_in(world, segment.argv)
     name = segment.argv[0]
     known = {"true": "", "pwd": f"{world.workspace.cwd}\n", "echo": " ".join(segment.argv[1:]) + "\n"}
     if name in known:
@@ -136,6 +140,22 @@ def _run(world: World, argv: tuple[str, ...], filters: tuple[str, ...]) -> Compl
         env=_environment(world, filters),
         timeout_s=max(min(READ_S, world.bounds.left()), 0.001),
         output_bytes=world.limits.tool_result_bytes + 1,
+        folder=str(world.workspace.root),
+    )
+    return world.parts.executor.run(command)
+
+
+def _shut_in(world: World, argv: tuple[str, ...]) -> Completed:
+    """What nobody looked through runs with the workspace and the system's programs, and with nothing else."""
+    home = str(world.workspace.process_home)
+    command = ProcessCommand(
+        argv=argv,
+        cwd=str(world.workspace.cwd),
+        env={"PATH": SYSTEM_PATH, "HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+        timeout_s=max(min(world.limits.tool_call_s, world.bounds.left()), 0.001),
+        output_bytes=world.limits.tool_result_bytes + 1,
+        folder=str(world.workspace.root),
+        alone=True,
     )
     return world.parts.executor.run(command)
 

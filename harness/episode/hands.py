@@ -42,7 +42,7 @@ class CallInHand:
 
     ``room`` is how many characters of its batch are its own; ``shown`` what the actor is shown of its result, None
     where there is none; ``spilled`` whether the whole of it is kept. ``after`` are the calls that the harness made
-    itself then, with what they were answered.
+    itself then, with what they were answered. ``replayed``: it was made by an earlier driver.
     """
 
     turn: int
@@ -63,6 +63,7 @@ class CallInHand:
     room: int = 0
     shown: str | None = None
     spilled: bool = False
+    replayed: bool = False
 
     @property
     def operation(self) -> str:

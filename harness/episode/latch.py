@@ -49,18 +49,18 @@ class Bounds:
         """Whether cancellation was ever seen."""
         if self._latched is None and not self._asleep():
             for why, probe in self._probes:
-                if self._says_yes(probe):
-                    self._latched = why
-                    break
+                try:
+                    if probe():
+                        self._latched = why
+                        break
+                except Exception as error:  # noqa: BLE001  (runner specification T1)
+                    self._note(error)
         return self._latched is not None
 
-    def _says_yes(self, probe: Callable[[], bool]) -> bool:
-        try:
-            return bool(probe())
-        except Exception as error:  # noqa: BLE001  (a failing probe is no cancellation: runner specification T1)
-            named = type(error).__name__
-            self.trouble = self.trouble or f"whether to stop could not be asked ({named}); that is no cancellation"
-            return False
+    def _note(self, error: Exception) -> None:
+        """A failing probe is no cancellation."""
+        named = type(error).__name__
+        self.trouble = self.trouble or f"whether to stop could not be asked ({named}); that is no cancellation"
 
     @property
     def latched(self) -> bool:
@@ -73,9 +73,9 @@ class Bounds:
 
     def cancellation(self) -> Outcome | None:
         """The ending that a cancellation means, if there is one."""
-        if self.cancelled() and self._latched is not None:
-            return Outcome(status="cancelled", reason=self._latched)
-        return None
+        if not self.cancelled() or self._latched is None:
+            return None
+        return Outcome(status="cancelled", reason=self._latched)
 
     def passed(self, *, after: bool = False) -> Outcome | None:
         """The ending that a passed deadline means; ``after`` an operation its last moment is still in time."""

@@ -74,14 +74,17 @@ def _was_turned_away(row: AttemptRow, usage: Usage | None) -> bool:
 
 def answered(world: World, turn: TurnInHand, row: AttemptRow, reply: Reply) -> AttemptRow:
     """The row with what answered, its usage and what that cost."""
-    return replace(
-        row,
+    usage, fingerprint = reply.usage, reply.fingerprint
+    return AttemptRow(
+        operation=row.operation,
+        attempt=row.attempt,
         status="completed",
-        usage=reply.usage,
+        usage=usage,
+        seconds=row.seconds,
         model=_resolved(turn.request.model if turn.request else "", reply.model),
-        fingerprint=None if reply.fingerprint is None else digest_text(reply.fingerprint)[:19],
-        cost_micro_usd=meter.cost(reply.usage, world.parts.job.actor.price),
-        inconsistent=meter.is_inconsistent(reply.usage),
+        fingerprint=None if fingerprint is None else digest_text(fingerprint)[:19],
+        cost_micro_usd=meter.cost(usage, world.parts.job.actor.price),
+        inconsistent=meter.is_inconsistent(usage),
     )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from harness import meter
 from harness.episode.beside import late_sink
+from harness.episode.boundary import measure
 from harness.episode.budgets import at_start, used
+from harness.episode.classifying import codes_found, evidence_of
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -38,6 +41,7 @@ from harness.errors import (
 from harness.journal import Journal, MemorySpool, Spool, as_kept, fold, recovery_class, recovery_flags
 from harness.receipt import line
 from harness.schema.base import Digest
+from harness.schema.finding import RawFinding
 from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Record
@@ -101,7 +105,7 @@ def run(
             output=world.output if world else None,
             workspace=str(world.workspace.root) if world and parts.job.options.keep_workspace else None,
         )
-        trace = _trace(world) if world else None
+        trace = _trace(world, played.receipt.outcome) if world else None
     return EpisodeResult(receipt=receipt, log=log), trace
 
 
@@ -136,9 +140,11 @@ def _played(  # noqa: C901  (one handler an ending)
         return unwritten(parts, Outcome(status="rejected", reason="quota_refused"), "the run's ceiling is reached")
     problem: str | None = None
     by_plane = False
+    found: tuple[RawFinding, ...] = ()
     world: World | None = None
     try:
         world = open_world(parts, journal, spool, stack, durable)
+        stack.callback(world.values.close)
         world.late = late
         if parts.job.pays_again:
             world.flag("duplicate_risk")
@@ -148,7 +154,7 @@ def _played(  # noqa: C901  (one handler an ending)
     except OutOfTimeError as error:
         problem, outcome = str(error), Outcome(status="limit_exceeded", reason="duration", detail="deadline")
     except SetupRejectedError as error:
-        problem, by_plane = str(error), error.by_plane
+        problem, by_plane, found = str(error), error.by_plane, error.found
         outcome = Outcome(status="rejected", reason="setup_rejected")
     except ControlPlaneError as error:
         problem, outcome = str(error), _broken(parts)
@@ -163,7 +169,7 @@ def _played(  # noqa: C901  (one handler an ending)
         return _left_open(parts, durable, world, outcome, problem)
     outcome = journal.close(outcome)
     late.forget_texts()
-    receipt = close(parts, journal, world, outcome, by_plane=by_plane)
+    receipt = close(parts, journal, world, outcome, by_plane=by_plane, refused=found)
     kept = spool.put(line(receipt).encode("utf-8"))
     journal.append(Acknowledged(receipt=kept))
     if durable is None:
@@ -238,6 +244,7 @@ def _looked_at(world: World, outcome: Outcome) -> Outcome:
         if plane is not None:
             with in_our_words():
                 world.plane_state = plane.snapshot()
+                world.received = tuple(plane.received()) if world.scenario.classify else None
     except MachineError as error:
         world.problem = world.problem or str(error)
         return machine_ending()
@@ -261,7 +268,7 @@ def _active_s(world: World) -> float | None:
     return None if world.limits.active_s is None else world.state.active_ms / 1000
 
 
-def _trace(world: World) -> EpisodeTrace:
+def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
     files = {
         path: text
         for tool in world.scenario.command_tools.values()
@@ -276,4 +283,6 @@ def _trace(world: World) -> EpisodeTrace:
         kinds_of=world.kinds_of,
         sources=world.sources,
         ending=ending_document(world) if world.scenario.end.check else None,
+        evidence=evidence_of(world, outcome, measure(world)) if world.scenario.classify else None,
+        judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )

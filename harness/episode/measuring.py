@@ -19,6 +19,8 @@ __all__ = ["measure"]
 
 def measure(world: World) -> None:
     """Put what was measured into the journal; nothing where the scenario limits neither time at work nor cost."""
+    if not world.is_measured:
+        return
     limits = world.limits
     if limits.active_s is None and limits.host_cost is None:
         return

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Literal
 
 from harness.episode.detached import DetachedCalls, Slot
@@ -67,7 +68,7 @@ class ModelCall:
         self._begun = self._withdrawn = False
         self._slot: Slot | None = None
         self._end: CallEnd | BaseException | None = None
-        self._noticed = threading.Event()
+        self._noticed = SimpleQueue[None]()
 
     def run(self) -> None:
         """Make the call, on whatever thread this is."""
@@ -78,7 +79,7 @@ class ModelCall:
         end = self._made()
         with self._lock:
             slot, self._end = self._slot, end
-        self._noticed.set()
+        self.notice()
         if slot is not None:
             self._account(end, slot)
 
@@ -108,11 +109,11 @@ class ModelCall:
 
     def notice(self) -> None:
         """Have ``wait`` return: there is a reason to wait no longer."""
-        self._noticed.set()
+        self._noticed.put(None)
 
     def wait(self) -> None:
-        """Wait until it settled, or until ``notice``."""
-        self._noticed.wait()
+        """Wait until it settled, or until ``notice``; its owner does, once."""
+        self._noticed.get()
 
     @property
     def has_settled(self) -> bool:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 
 from harness.control import control_tools
+from harness.episode.classifying import look_before
 from harness.episode.declaring import tool_spec
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages
@@ -14,8 +15,9 @@ from harness.episode.erring import in_our_words
 from harness.episode.external import not_done_yet
 from harness.episode.latch import Bounds
 from harness.episode.operations import with_operations
+from harness.episode.packet import deliver_with_packet
 from harness.episode.parts import EpisodeParts
-from harness.episode.prompting import deliver_prompt, prompt_texts, value_call
+from harness.episode.prompting import prompt_texts, value_call
 from harness.episode.reading_on import READ_MORE_SPEC
 from harness.episode.stopwatch import Stopwatch
 from harness.episode.values import LateValues
@@ -29,6 +31,7 @@ from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
 from harness.schema.evidence import StateDigest
+from harness.schema.process import PlaneIdentity
 from harness.schema.record import FixtureBound, Opened, OpPlanned, OpReceipt, OpStarted
 from harness.schema.remembering import remembered
 from harness.schema.scenario import PlaneTool, Scenario, Tool
@@ -135,13 +138,19 @@ def open_world(
         encoded=EncodedMessages(placeholders.hide_json, placeholders.touches),
         durable=durable,
     )
-    deliver_prompt(world)
+    look_before(world)
+    deliver_with_packet(world)
     not_done_yet(world)
-    if parts.witness is not None:
-        told = [digest_text(placeholders.hide(text)) for text in prompt_texts(world)]
-        declared: list[JsonValue] = [tool.model_dump(mode="json") for tool in tools]
-        world.drifts.extend(parts.witness.opened(digest_json(list(told)), digest_json(declared)))
+    _witnessed(world)
     return world
+
+
+def _witnessed(world: World) -> None:
+    witness = world.parts.witness
+    if witness is not None:
+        told = [digest_text(world.placeholders.hide(text)) for text in prompt_texts(world)]
+        declared: list[JsonValue] = [_declared(tool) for tool in world.tools]
+        world.drifts.extend(witness.opened(digest_json(list(told)), digest_json(declared)))
 
 
 def _reserved(parts: EpisodeParts, stack: ExitStack, name: str | None) -> Workspace:
@@ -210,9 +219,21 @@ def _parts(parts: EpisodeParts) -> dict[str, Digest]:
         **_parts_of_scenario(job.loaded.scenario),
         "scenario": digest_json(job.loaded.digest),
         "actor": digest_json(job.actor.identity.digest),
-        "control_plane": digest_json(job.plane.model_dump(mode="json")),
+        "control_plane": _digest_of_plane(job.plane),
         "classifier": digest_json(parts.classifier_version),
     }
+
+
+@remembered(64)
+def _digest_of_plane(plane: PlaneIdentity) -> Digest:
+    return digest_json(plane.model_dump(mode="json"))
+
+
+@remembered(256)
+def _declared(tool: ToolSpec) -> JsonValue:
+    """As it stands in the definition; not to be changed."""
+    told: JsonValue = tool.model_dump(mode="json")
+    return told
 
 
 @remembered(64)
@@ -248,7 +269,7 @@ def _definition(parts: EpisodeParts, tools: tuple[ToolSpec, ...]) -> str:
         "scenario": job.loaded.digest,
         "actor": job.actor.identity.digest,
         "plane": job.plane.model_dump(mode="json"),
-        "tools": [tool.model_dump(mode="json") for tool in tools],
+        "tools": [_declared(tool) for tool in tools],
         "classifier": parts.classifier_version,
         "trial": job.trial,
     }

@@ -47,6 +47,7 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     by: Writer = "control_plane" if parsed is None or hand.reaches_plane else "tool"
     done = _done_before(world, hand, by)
     if done is not None:
+        hand.replayed = True
         return done if isinstance(done, CallStop) else None
     if world.was_cut_off() and by == "control_plane" and not world.plane.confined_to_fixture:
         if not has_one_effect(world, hand):

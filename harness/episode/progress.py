@@ -73,10 +73,9 @@ def marks(world: World, hand: CallInHand, stop: CallStop) -> CallMarks | None:
 
 def _streaks(world: World) -> Streaks:
     """Those of all records; only records that came since the last look are looked at."""
-    said = world.journal.payloads
-    for payload in said[world.watched :]:
-        world.streaks = detectors.observe(world.streaks, payload)
-    world.watched = len(said)
+    said = world.journal.since(world.watched)
+    world.streaks = detectors.streaks(said, world.streaks)
+    world.watched += len(said)
     return world.streaks
 
 

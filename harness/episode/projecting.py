@@ -63,6 +63,9 @@ def choose(messages: Sequence[Message], sizes: Sequence[int], frame: int, limit:
     An exchange is a reply with all that follows it. Older ones are taken newest first, and none behind one that does
     not fit: a conversation with holes in it is another one.
     """
+    everything = frame + sum(sizes) + max(len(messages) - 1, 0)
+    if everything <= limit:
+        return [*range(len(messages))], everything
     starts = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
     head = starts[0] if starts else len(messages)
     first = starts[-1] if starts else head

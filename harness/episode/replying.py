@@ -28,17 +28,17 @@ def valid_reply(world: World, turn: TurnInHand) -> Outcome | None:
 def _wrong(world: World, turn: TurnInHand) -> str | None:
     """What is wrong with a reply."""
     reply, strict = turn.answer, world.scenario.strict
-    announced = reply.finish == "tool_calls" and "finish_stop_with_tool_calls" not in reply.quirks
-    if reply.finish == "tool_calls" and not reply.calls:
+    calls, says_calls = reply.calls, reply.finish == "tool_calls"
+    if says_calls and not calls:
         return "finish_mismatch"
-    if strict.finish == "fail" and reply.calls and not announced:
+    if calls and strict.finish == "fail" and not (says_calls and "finish_stop_with_tool_calls" not in reply.quirks):
         return "finish_mismatch"
-    ids = {digest_text(call.id) for call in reply.calls if call.id}
-    if len(ids) != len(reply.calls) or ids & world.state.call_ids:
+    ids = {digest_text(call.id) for call in calls if call.id}
+    if len(ids) != len(calls) or ids & world.state.call_ids:
         return "ids"
-    if strict.unknown_tool == "fail" and any(gate.check_declared(call.name, world.tools) for call in reply.calls):
+    if calls and strict.unknown_tool == "fail" and any(gate.check_declared(call.name, world.tools) for call in calls):
         return "undeclared"
-    if strict.parse == "fail" and any(gate.check_decoded(call) for call in reply.calls):
+    if calls and strict.parse == "fail" and any(gate.check_decoded(call) for call in calls):
         return "arguments"
     return None
 
@@ -46,13 +46,14 @@ def _wrong(world: World, turn: TurnInHand) -> str | None:
 def reply_end(_: World, turn: TurnInHand) -> Outcome | None:
     """T18: cut off, refused, filtered, or nothing at all: never a quiet success."""
     reply = turn.answer
-    if reply.finish == "length":
+    finish = reply.finish
+    if finish == "length":
         return Outcome(status="failed", reason="model_output_truncated")
-    if reply.finish == "refusal":
+    if finish == "refusal":
         return Outcome(status="failed", reason="model_refusal")
-    if reply.finish == "content_filter":
+    if finish == "content_filter":
         return Outcome(status="failed", reason="content_filtered")
-    if reply.finish in {"stop", "tool_calls"} or reply.calls:
+    if finish in {"stop", "tool_calls"} or reply.calls:
         return None
     return invalid_reply("empty")
 

@@ -22,6 +22,10 @@ def json_object(data: bytes) -> dict[str, JsonValue] | None:
     return value if isinstance(value, dict) else None
 
 
+def _over(args: tuple[str, ...]) -> Completed:  # pragma: no cover  (nobody asks behind the end)
+    raise AssertionError(args)
+
+
 class LateValues:
     """Looks names up in the bound scenario; what was found once stays.
 
@@ -47,6 +51,10 @@ class LateValues:
         completed = self._invoke(args)
         self._ended[args] = "timed out" if completed.timed_out else f"ended with exit code {completed.exit_code}"
         return json_object(completed.stdout) if completed.exit_code == 0 else None
+
+    def close(self) -> None:
+        """Nothing more is computed; what computed it, the whole world, is let go."""
+        self._invoke = _over
 
     def failed(self, name: str) -> bool:
         """Whether the control-plane call that should have given a late name did not end well."""
@@ -77,6 +85,10 @@ class LateValues:
         if value is not None and late.shown is None:
             self._found[name] = value
         return value
+
+    def put(self, name: str, text: str) -> None:
+        """Make a name known that the scenario does not declare."""
+        self._found[name] = text
 
     def missing(self, text: str) -> tuple[str, ...]:
         """Declared late names in a text that cannot be resolved now, in order."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from harness import meter
 from harness.detectors import Streaks
 from harness.episode.durable import DurableEpisode
 from harness.episode.encoding import EncodedMessages, kept_json
@@ -22,6 +23,7 @@ from harness.observation import FOLDER
 from harness.ports import ControlPlane
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.classifier import ReceivedCall
 from harness.schema.command import GrammarContext
 from harness.schema.evidence import StateDigest, Writer
 from harness.schema.finding import RawFinding
@@ -55,7 +57,8 @@ class World:
 
     The journal is the only state of the episode; everything else here is a live handle, a text that the journal names
     by digest, or a measurement for the run log. ``streaks`` are those of the first
-    ``watched`` records; ``key`` is the job's, ``limits`` are the scenario's.
+    ``watched`` records; ``key`` is the job's, ``limits`` are the scenario's, and
+    ``is_measured`` says whether any of these asks for time at work, tokens or cost.
     """
 
     parts: EpisodeParts
@@ -93,12 +96,19 @@ class World:
     streaks: Streaks = field(default_factory=Streaks)
     watched: int = 0
     final_text: str | None = None
+    packet: JsonValue = None
     plane_state: dict[str, JsonValue] | None = None
+    plane_before: dict[str, JsonValue] | None = None
+    received: tuple[ReceivedCall, ...] | None = None
     output: OutputRow | None = None
     value_calls: int = 0
     plane_calls: int = 0
     plane_seconds: float = 0.0
     queued_s: float = 0.0
+    is_measured: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_measured = meter.is_measured(self.limits)
 
     @property
     def state(self) -> EpisodeState:

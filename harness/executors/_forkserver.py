@@ -1,8 +1,9 @@
 """A small server that runs commands, each below a supervisor of its own. A script: standard library only.
 
-``python _forkserver.py`` starts programs; ``python _forkserver.py SPEC`` (JSON, see ``_preload.prepare``) imports a
-Python module once and forks a prepared copy for each call. Requests come on standard input, answers go to standard
-output. The processes of one call are::
+``python _forkserver.py HOW`` starts programs; ``python _forkserver.py HOW SPEC`` (JSON, see ``_preload.prepare``)
+imports a Python module once and forks a prepared copy for each call. ``HOW`` is ``confined`` or ``free``: what is run
+by a confined server is held to its request's folder by all that the machine offers, see ``_confine``. Requests come on
+standard input, answers go to standard output. The processes of one call are::
 
     owner ── server ── supervisor (subreaper) ── worker ── whatever it starts
 
@@ -11,10 +12,11 @@ call while others run. When the owner ends, by SIGKILL too, the server reads the
 ends, supervisors read the end of the ``life`` pipe; each then kills what is below it.
 
 A frame is two big-endian 32-bit lengths, a JSON header and a body. Request header: ``id``, ``argv``, ``cwd``, ``env``
-(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``. Answer header: ``id``, ``status`` (wait status, or
-null after a time-out), ``timed_out``, ``out``, ``err`` (lengths in the body), ``out_seen``, ``err_seen``, ``note``
-(what the worker told: ``problem`` or ``learned``), or ``lost`` where the supervisor itself was killed, or ``problem``
-alone where the machine lacked what a supervisor needs. A ``problem`` is the step and the system's number.
+(texts are bytes read as Latin-1), ``timeout_s``, ``output_bytes``, ``folder`` (where it may write), ``alone`` (it sees
+nothing else). Answer header: ``id``, ``status`` (wait status, or null after a time-out), ``timed_out``, ``out``,
+``err`` (lengths in the body), ``out_seen``, ``err_seen``, ``note`` (what the worker told: ``problem`` or ``learned``),
+or ``lost`` where the supervisor itself was killed, or ``problem`` alone where the machine lacked what a supervisor
+needs. A ``problem`` is the step and the system's number.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def load_beside(name: str) -> ModuleType:
 
 
 if TYPE_CHECKING:
-    from harness.executors import _frames, _reaping, _supervise
+    from harness.executors import _confine, _frames, _reaping, _supervise
 else:
     _frames, _reaping, _supervise = (load_beside(name) for name in ("_frames", "_reaping", "_supervise"))
 
@@ -58,8 +60,16 @@ else:
 class Server:
     """Takes requests, forks supervisors, passes on their answers; one thread, so that forking is safe."""
 
-    def __init__(self, requests: int, answers: int, worker: _supervise.Worker, learn: Learner | None) -> None:
+    def __init__(
+        self,
+        requests: int,
+        answers: int,
+        worker: _supervise.Worker,
+        learn: Learner | None,
+        means: _confine.Means | None = None,
+    ) -> None:
         self._requests, self._answers, self._worker, self._learn = requests, answers, worker, learn
+        self._means = means
         self._life, self._alive = os.pipe()
         self._poll = select.poll()
         self._poll.register(requests, select.POLLIN)
@@ -115,10 +125,13 @@ class Server:
         try:
             for descriptor in (self._alive, self._requests, self._answers, reader, *self._running):
                 os.close(descriptor)
+            supervisor: _supervise.Supervisor | None = None
             try:
-                answer = _supervise.Supervisor(request, self._life).run(self._worker)
+                supervisor = _supervise.Supervisor(request, self._life, self._means)
+                answer = supervisor.run(self._worker)
             except OSError as error:
-                _reaping.kill_below()
+                if supervisor is not None:
+                    supervisor.end_all()
                 answer = _unable(request, error)
             _frames.write_all(writer, answer)
         finally:
@@ -162,18 +175,31 @@ def take_streams() -> tuple[int, int]:
     return requests, answers
 
 
+def confined() -> _confine.Means | None:
+    """What the machine offers to confine calls with, or None; this process leaves the network where it can."""
+    try:
+        for name in ("_landlock", "_seccomp", "_namespaces", "_view"):
+            load_beside(name)
+        means: _confine.Means = load_beside("_confine").prepare()
+    except (ImportError, AttributeError):  # no ctypes, or a C library without what Linux has
+        return None
+    return means if means.ways else None
+
+
 def main(arguments: list[str]) -> int:
     """Say hello, serve until the owner is gone, leave nothing behind."""
+    how, *specs = arguments
     requests, answers = take_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reaping.become_subreaper()
-    hello: _frames.Header = {"ready": True, "pid": os.getpid()}
+    means = confined() if how == "confined" else None
+    hello: _frames.Header = {"ready": True, "pid": os.getpid(), "ways": [] if means is None else means.ways}
     worker, learn = _supervise.execute, None
-    if arguments:
-        prepared = load_beside("_preload").prepare(json.loads(arguments[0]), str(Path(__file__).parent))
+    if specs:
+        prepared = load_beside("_preload").prepare(json.loads(specs[0]), str(Path(__file__).parent))
         worker, learn, hello = prepared.work, prepared.learn, {**hello, **prepared.hello}
     _frames.write_all(answers, _frames.frame(hello))
-    server = Server(requests, answers, worker, learn)
+    server = Server(requests, answers, worker, learn, means)
     try:
         server.serve()
     finally:

@@ -49,8 +49,17 @@ class Link:
     signal's handler. Raises MachineError or ControlPlaneError where nothing can be started.
     """
 
-    def __init__(self, interpreter: tuple[str, ...], env: dict[str, str] | None, spec: dict[str, str] | None) -> None:
-        arguments = [*_OURS, "", *interpreter, str(_SERVER), *([json.dumps(spec)] if spec else [])]
+    def __init__(
+        self,
+        interpreter: tuple[str, ...],
+        env: dict[str, str] | None,
+        spec: dict[str, str] | None,
+        *,
+        confined: bool = False,
+    ) -> None:
+        """``spec`` is what the server imports, see ``_preload``; ``confined``: what it runs is held to one folder."""
+        how = "confined" if confined else "free"
+        arguments = [*_OURS, "", *interpreter, str(_SERVER), how, *([json.dumps(spec)] if spec else [])]
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._waiting: dict[int, queue.SimpleQueue[Answer | None]] = {}
@@ -109,6 +118,12 @@ class Link:
     def alive(self) -> bool:
         """False once the server's end was seen."""
         return self._alive
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """By what means it said that it confines what it runs."""
+        told = self.hello.get("ways")
+        return tuple(map(str, told)) if isinstance(told, list) else ()
 
     @property
     def pid(self) -> int:

@@ -22,7 +22,12 @@ _PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
     (classmethod, ("__func__",)),
 )
 #: The server's own modules hold the old HOME on purpose.
-_SERVER = frozenset(("_frames", "_preload", "_reaping", "_rebase", "_supervise", "_timeshift"))
+_SERVER = frozenset(
+    (
+        *("_confine", "_frames", "_landlock", "_namespaces", "_preload", "_reaping"),
+        *("_rebase", "_seccomp", "_supervise", "_timeshift", "_view"),
+    )
+)
 _CODE = (types.FunctionType, types.MethodType)
 _OPAQUE = (str, bytes, int, float, complex, bool, type(None), PurePath, types.CodeType, types.BuiltinFunctionType)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -13,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.executors import _frames, _reaping
+    from harness.executors import _confine, _frames, _reaping
 else:
     import sys
 
@@ -28,6 +29,8 @@ _NOTE_BYTES = 1_048_576
 _NOTE_FD = 200
 #: Open files where the system sets no limit.
 _SOME_LIMIT = 65536
+#: Longest wait for the system to end a process tree, in seconds.
+_TREE_S = 5.0
 
 
 class Request:
@@ -43,6 +46,9 @@ class Request:
         }
         self.timeout_s: float = fields["timeout_s"]
         self.output_bytes: int = fields["output_bytes"]
+        self.folder: bytes = fields["folder"].encode("latin-1")
+        self.alone: bool = fields["alone"]
+        self.loopback: bool = fields["loopback"]
 
 
 class _Stream:
@@ -71,8 +77,9 @@ class _Stream:
 class Supervisor:
     """Runs one worker to its end or its bound, then leaves nothing of it alive."""
 
-    def __init__(self, request: Request, life: int) -> None:
-        self._request, self._life = request, life
+    def __init__(self, request: Request, life: int, means: _confine.Means | None = None) -> None:
+        self._request, self._life, self._means = request, life, means
+        self._tree = 0
         self._reaper = _reaping.become_subreaper()
         self._out, self._err = _Stream(request.output_bytes), _Stream(request.output_bytes)
         self._note = _Stream(_NOTE_BYTES)
@@ -84,9 +91,11 @@ class Supervisor:
 
     def run(self, worker: Worker) -> bytes:
         """Start the worker, wait, clean up; returns the answer's frame."""
+        if self._means is not None:
+            self._tree = self._means.begin(self._request.folder, loopback=self._request.loopback)
         pid = os.fork()
         if pid == 0:
-            _enter(worker, self._request, self._out.writer, self._err.writer, self._note.writer)
+            self._become(worker)
         for stream in (self._out, self._err, self._note):
             os.close(stream.writer)
         status = self._wait(pid)
@@ -94,7 +103,7 @@ class Supervisor:
         if not self._reaper:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-        _reaping.kill_below()
+        self.end_all()
         for stream in (self._out, self._err, self._note):
             stream.pump()
         header: _frames.Header = {
@@ -129,35 +138,60 @@ class Supervisor:
                     poll.unregister(descriptor)
         return None
 
+    def end_all(self) -> None:
+        """Leave nothing of the call alive; of a process tree of its own the system ends all, which is waited for."""
+        if not self._tree:
+            _reaping.kill_below()
+            return
+        _reaping.kill(self._tree)
+        until = time.monotonic() + _TREE_S
+        while (ended := _reaping.reap()) is not None and self._tree not in ended:
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            select.select((self._wake,), (), (), left)
+            with suppress(BlockingIOError):
+                os.read(self._wake, _CHUNK)
+
+    def _confine(self) -> None:
+        """Be held to the call's folder for good. Raises OSError, also where that cannot be held and must be."""
+        if self._means is not None:
+            asked = self._request
+            self._means.enter(asked.folder, asked.timeout_s, alone=asked.alone, loopback=asked.loopback)
+        elif self._request.alone:
+            raise OSError(errno.ENOTSUP, "alone")
+
+    def _become(self, worker: Worker) -> None:
+        """Become the worker: own session, default signals, nothing open but 0-2 and the note, confined."""
+        note, step = self._note.writer, "be prepared"
+        try:
+            os.setsid()
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            os.dup2(self._out.writer, 1)
+            os.dup2(self._err.writer, 2)
+            limit = os.sysconf("SC_OPEN_MAX")
+            limit = limit if limit > 0 else _SOME_LIMIT
+            place = min(_NOTE_FD, limit - 1)
+            if place != note:
+                os.dup2(note, place, inheritable=False)
+            note = place
+            os.closerange(3, place)
+            os.closerange(place + 1, limit)
+            step = "be confined"
+            self._confine()
+            worker(self._request, note)
+        except OSError as error:
+            tell_problem(note, step, error)
+        finally:
+            os._exit(70)
+
 
 def _ignore(_signal: int, _frame: FrameType | None) -> None:
     """Only the wake-up descriptor matters."""
-
-
-def _enter(worker: Worker, request: Request, out: int, err: int, note: int) -> None:
-    """Become the worker: own session, default signals, nothing open but 0-2 and the note."""
-    try:
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        limit = os.sysconf("SC_OPEN_MAX")
-        limit = limit if limit > 0 else _SOME_LIMIT
-        place = min(_NOTE_FD, limit - 1)
-        if place != note:
-            os.dup2(note, place, inheritable=False)
-        note = place
-        os.closerange(3, place)
-        os.closerange(place + 1, limit)
-        worker(request, note)
-    except OSError as error:
-        tell_problem(note, "be prepared", error)
-    finally:
-        os._exit(70)
 
 
 def tell_problem(note: int, step: str, error: OSError) -> None:

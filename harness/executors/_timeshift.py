@@ -1,4 +1,4 @@
-"""Run a Python module at a given time of day. A seam of the tests, and a script: standard library only.
+"""Run a Python module at a given time of day. A script: standard library only.
 
 ``python _timeshift.py ISO MODULE [ARG...]`` behaves as ``python -m MODULE [ARG...]`` whose wall clock stands still at
 ``ISO``. Monotonic clocks and the time that child processes see stay as they are. The fork server applies the same

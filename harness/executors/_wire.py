@@ -17,7 +17,7 @@ __all__ = ["Answer", "completed", "read_answer", "request"]
 Answer = tuple[dict[str, object], bytes]
 
 #: What a server may say that it could not do; its own words are never passed on.
-_STEPS = frozenset(("be prepared", "be run", "enter the directory", "start"))
+_STEPS = frozenset(("be confined", "be prepared", "be run", "enter the directory", "start"))
 _NUMBER = re.compile("[0-9]{1,4}")
 
 
@@ -33,6 +33,9 @@ def request(number: int, command: ProcessCommand) -> bytes:
         "env": {_bytes("a name", name): _bytes("a value", value) for name, value in command.env.items()},
         "timeout_s": command.timeout_s,
         "output_bytes": command.output_bytes,
+        "folder": _bytes("the folder", command.folder or command.cwd),
+        "alone": command.alone,
+        "loopback": command.loopback,
     }
     return frame(header)
 

@@ -23,14 +23,24 @@ class ProcessExecutor:
 
     Output beyond ``output_bytes`` is counted and dropped; an endless writer is ended by the time bound. When a command
     ends, whatever it left running is killed: on Linux everything below it, also after ``setsid``; elsewhere its process
-    group. ``plane_time`` is a seam of the tests: commands of the form ``python -m MODULE`` see that wall-clock time.
+    group. Commands of the form ``python -m MODULE`` see the wall-clock time ``plane_time``, where one is given.
+    ``confined``: a command writes below its ``folder`` only and reaches no network, as far as the machine holds that.
     """
 
-    def __init__(self, *, plane_time: datetime | None = None) -> None:
-        self._plane_time = plane_time
+    def __init__(self, *, plane_time: datetime | None = None, confined: bool = False) -> None:
+        self._plane_time, self._confined = plane_time, confined
         self._lock = threading.Lock()
         self._link: Link | None = None
         self._stopped = threading.Event()
+
+    def ways(self) -> tuple[str, ...]:
+        """By what means commands are confined; starts the server for that. Raises ControlPlaneError or MachineError."""
+        if not self._confined:
+            return ()
+        try:
+            return self._server().ways
+        except LinkLostError as lost:
+            raise ControlPlaneError(f"the process that runs commands {lost.reason}") from None
 
     def run(self, command: ProcessCommand) -> Completed:
         """Run to the end or the bound. Raises ControlPlaneError or MachineError where nothing could be started."""
@@ -67,7 +77,7 @@ class ProcessExecutor:
             if self._stopped.is_set():
                 raise ControlPlaneError("the run was stopped before the command could run")
             if self._link is None:
-                self._link = Link((sys.executable, "-I", "-S"), None, None)
+                self._link = Link((sys.executable, "-I", "-S"), None, None, confined=self._confined)
                 if self._stopped.is_set():  # while it was made
                     self._link.stop()
                 self._link.wait_ready()

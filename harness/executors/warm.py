@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from harness.errors import ControlPlaneError
 from harness.executors._link import Link, LinkLostError
@@ -14,7 +15,7 @@ from harness.executors._wire import Answer, completed
 from harness.ports import Executor
 from harness.schema.process import Completed, ProcessCommand
 
-__all__ = ["WarmCounts", "WarmExecutor"]
+__all__ = ["Confining", "WarmCounts", "WarmExecutor"]
 
 #: The server's HOME: nothing can be there, and no other value contains it by chance.
 _HOME = "/nonexistent/harness-plane-home"
@@ -24,6 +25,14 @@ _START_NAMES = ("LANG", "LANGUAGE", "TZ")
 
 #: How often a server that died is replaced.
 _RESTARTS = 1
+
+
+@runtime_checkable
+class Confining(Protocol):
+    """An executor that tells by what means it confines what it runs."""
+
+    def ways(self) -> tuple[str, ...]:
+        """Empty where it confines nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +52,9 @@ class WarmExecutor:
     server's. A server that died is started once more; after a second death everything is cold. A call during which the
     server died is never repeated: what it did is unknown, so it raises ControlPlaneError.
 
-    ``parser`` names the module's function that builds its argument parser, called once. ``plane_time`` is a seam of the
-    tests: the wall-clock time that the module sees. ``fallback`` is not closed here.
+    ``parser`` names the module's function that builds its argument parser, called once. ``plane_time`` is the
+    wall-clock time that the module sees. Calls are confined by the means of ``fallback``, as far as it tells any
+    (``ways``); a server that has others is not used, and everything is cold. ``fallback`` is not closed here.
     """
 
     def __init__(
@@ -130,11 +140,16 @@ class WarmExecutor:
         self._restarts += self._deaths > self._restarts
         self._env = {**env, "HOME": _HOME}
         try:
-            self._link = Link(self._prefix[:1], self._env, self._spec)
+            ways = self._fallback.ways() if isinstance(self._fallback, Confining) else ()
+            self._link = Link(self._prefix[:1], self._env, self._spec, confined=bool(ways))
             if self._stopped.is_set():  # while it was made
                 self._link.stop()
             self._link.wait_ready()
         except (LinkLostError, ControlPlaneError):
+            self._link, self._usable = None, False
+            return
+        if self._link.ways != ways:
+            self._link.close()
             self._link, self._usable = None, False
             return
         self._note_reads(self._link.hello.get("reads"))

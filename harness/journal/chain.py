@@ -89,6 +89,10 @@ class Journal:
         """What all records so far say, oldest first."""
         return tuple(self._payloads)
 
+    def since(self, count: int) -> Sequence[Payload]:
+        """What the records say that came after the first ``count`` of them."""
+        return self._payloads[count:]
+
     @property
     def state(self) -> EpisodeState:
         """The fold of all records so far."""

@@ -16,6 +16,8 @@ _OF_CUT_OFF: dict[str, dict[str, None]] = {
     "main": {"replayed_operations": None},
     "tool": {"repeated_idempotent": None},
 }
+#: Without any of these nothing was cut off, and nobody went on with anything.
+_OF_AN_INTERRUPTION = (Resumed, OpUnknown, LateUsage, Decided)
 
 
 def asked(payloads: Iterable[Payload]) -> frozenset[tuple[str, int]]:
@@ -38,6 +40,9 @@ def recovery_flags(payloads: Iterable[Payload]) -> tuple[str, ...]:  # noqa: C90
     ``repeated_idempotent`` is told of every call of a tool that was cut off and has a result all the same: where the
     control plane reaches no further than the workspace, such a call is simply made in the workspace as it was before.
     """
+    payloads = tuple(payloads)
+    if not any(isinstance(payload, _OF_AN_INTERRUPTION) for payload in payloads):
+        return ()
     found: dict[str, None] = {}
     purposes: dict[str, str] = {}
     unknown, running, cut_off = set[str](), set[str](), set[str]()

@@ -14,7 +14,7 @@ from harness.meter.budget import (
 from harness.meter.ceiling import Bound, Ceiling
 from harness.meter.pace import Pace, Visitor
 from harness.meter.price import UNBILLED, cost, is_inconsistent, most
-from harness.meter.used import NOTHING, Used, judged_reading
+from harness.meter.used import NOTHING, Used, is_measured, judged_reading
 from harness.meter.window import Window
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "cost",
     "in_time",
     "is_inconsistent",
+    "is_measured",
     "judged_reading",
     "most",
     "unknown",

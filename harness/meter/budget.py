@@ -28,6 +28,8 @@ __all__ = [
 
 def unknown(limits: Limits, used: Used) -> tuple[str, ...]:
     """The limited counts that cannot be known, each with its cause: ``total_tokens:usage_missing``."""
+    if not used.is_measured:
+        return ()
     limited = (
         ("total_tokens", limits.total_tokens, used.total_tokens),
         ("uncached_input_tokens", limits.uncached_input_tokens, used.uncached_input_tokens),
@@ -38,17 +40,20 @@ def unknown(limits: Limits, used: Used) -> tuple[str, ...]:
 
 def at_start(limits: Limits, used: Used) -> Outcome | None:
     """E12: what is unknown, active time, cost."""
+    if not used.is_measured:
+        return None
     return _unknown(limits, used) or _active(limits, used) or _cost(limits, used)
 
 
 def in_time(limits: Limits, used: Used) -> Outcome | None:
     """T2: the deadline, then active time."""
-    return _deadline(used) or _active(limits, used)
+    return _deadline(used) or (_active(limits, used) if used.is_measured else None)
 
 
 def before_turn(limits: Limits, used: Used) -> Outcome | None:
     """T5: what is unknown, tokens, cost, turns; no tool caps, so the actor may answer after its last call."""
-    return _unknown(limits, used) or _tokens(limits, used) or _cost(limits, used) or _turns(limits, used)
+    stop = (_unknown(limits, used) or _tokens(limits, used) or _cost(limits, used)) if used.is_measured else None
+    return stop or _turns(limits, used)
 
 
 def before_batch(limits: Limits, used: Used, names: Sequence[str]) -> Outcome | None:
@@ -56,9 +61,7 @@ def before_batch(limits: Limits, used: Used, names: Sequence[str]) -> Outcome | 
     return (
         (_turns(limits, used) if limits.last_turn_tools == "refuse" else None)
         or _per_turn(limits, names)
-        or _unknown(limits, used)
-        or _active(limits, used)
-        or _cost(limits, used)
+        or ((_unknown(limits, used) or _active(limits, used) or _cost(limits, used)) if used.is_measured else None)
         or _calls(limits, used, admitted(limits, names))
     )
 
@@ -70,9 +73,10 @@ def admitted(limits: Limits, names: Sequence[str]) -> Sequence[str]:
 
 def after_model(limits: Limits, used: Used) -> Outcome | None:
     """T15: a reply that crosses a limit keeps its usage; its text and calls are not used."""
+    if used.overdue or not used.is_measured:
+        return _deadline(used)
     return (
-        _deadline(used)
-        or _active(limits, used, after=True)
+        _active(limits, used, after=True)
         or _unknown(limits, used)
         or _tokens(limits, used, after=True)
         or _cost(limits, used, after=True)
@@ -81,7 +85,9 @@ def after_model(limits: Limits, used: Used) -> Outcome | None:
 
 def after_batch(limits: Limits, used: Used) -> Outcome | None:
     """T24: time and cost."""
-    return _deadline(used) or _active(limits, used, after=True) or _cost(limits, used, after=True)
+    if used.overdue or not used.is_measured:
+        return _deadline(used)
+    return _active(limits, used, after=True) or _cost(limits, used, after=True)
 
 
 def at_end(limits: Limits, used: Used) -> Outcome | None:

@@ -23,10 +23,11 @@ def is_inconsistent(usage: Usage | None) -> bool:
     """Whether the parts are more than their whole: more read from and written to a cache than there was input."""
     if usage is None:
         return False
-    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
-    beyond_input = usage.input_tokens is not None and cached > usage.input_tokens
-    reasoning = usage.reasoning_tokens or 0
-    return beyond_input or (usage.output_tokens is not None and reasoning > usage.output_tokens)
+    whole, cached = usage.input_tokens, (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    if whole is not None and cached > whole:
+        return True
+    said, reasoning = usage.output_tokens, usage.reasoning_tokens or 0
+    return said is not None and reasoning > said
 
 
 def cost(usage: Usage | None, price: Price | None) -> Decimal | None:

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from harness.schema.limits import CostLimit
+from harness.schema.limits import CostLimit, Limits
 from harness.schema.metric import COUNT_MAX, CostReading, Metric, MetricCause
 
-__all__ = ["NOTHING", "Used", "judged_reading"]
+__all__ = ["NOTHING", "Used", "is_measured", "judged_reading"]
 
 NOTHING = Metric(value=0)
 
 
 class Used(NamedTuple):
-    """Counts of an episode. ``overdue`` says that its deadline has passed; ``cost`` is None where none is limited."""
+    """Counts of an episode. ``overdue`` says that its deadline has passed; ``cost`` is None where none is limited.
+
+    Where no limit asks for time at work, tokens or cost, ``is_measured`` is False, and they are not looked at.
+    """
 
     overdue: bool = False
     active_ms: int = 0
@@ -25,6 +28,13 @@ class Used(NamedTuple):
     tool_calls: int = 0
     by_name: Mapping[str, int] = MappingProxyType({})
     model_turns: int = 0
+    is_measured: bool = True
+
+
+def is_measured(limits: Limits) -> bool:
+    """Whether any limit asks for time at work, tokens or cost."""
+    asked = limits.active_s, limits.total_tokens, limits.uncached_input_tokens, limits.host_cost
+    return any(limit is not None for limit in asked)
 
 
 def judged_reading(said: CostReading | MetricCause, limit: CostLimit, before: Metric | None) -> Metric:

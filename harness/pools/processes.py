@@ -21,10 +21,11 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from harness.collecting import rare_collections
 from harness.errors import EnvironmentProblem, InputError, UsageError, WorkerCrashError
+from harness.receipt import line
 from harness.schema.run import EpisodeJob, EpisodeResult
 
 __all__ = ["Player", "Processes", "build"]
@@ -54,11 +55,14 @@ class Player(Protocol):
 OpenPlayer = Callable[[], AbstractContextManager[Player]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """How an episode ended, as it comes from its process: exceptions do not travel well."""
+class _Told(NamedTuple):
+    """How an episode ended, as it comes from its process: exceptions do not travel well.
+
+    ``line`` is that of the receipt of the ``result``: it is written there, and not made a second time here.
+    """
 
     result: EpisodeResult | None = None
+    line: str = ""
     refusal: str | None = None
     crash: tuple[str, tuple[str, ...]] | None = None
 
@@ -166,6 +170,8 @@ def _settle(ended: Future[EpisodeResult | None], told: _Told) -> None:
     elif told.crash is not None:
         ended.set_exception(WorkerCrashError(*told.crash))
     else:
+        if told.result is not None:
+            line.know(told.result.receipt, told.line)
         ended.set_result(told.result)
 
 
@@ -202,7 +208,8 @@ def _play(place: int, attempt: int, pause_s: float) -> _Told:
     if job.attempt != attempt:
         job = job.model_copy(update={"attempt": attempt})
     try:
-        return _Told(_here.player.run(job))
+        result = _here.player.run(job)
+        return _Told(result, line(result.receipt))
     except InputError as error:
         return _Told(refusal=str(error))
     except Exception as error:  # noqa: BLE001  (told to the one that began this process as a crash)

@@ -2,10 +2,12 @@
 
 from harness.provision.inspection import damage, damaged, ensure_layout, find, installed, packages, verify
 from harness.provision.installation import install
+from harness.provision.node import NODE, installed_nodes
 from harness.provision.plane import KNOWN, InstalledPlane, parse_ref
 
 __all__ = [
     "KNOWN",
+    "NODE",
     "InstalledPlane",
     "damage",
     "damaged",
@@ -13,6 +15,7 @@ __all__ = [
     "find",
     "install",
     "installed",
+    "installed_nodes",
     "packages",
     "parse_ref",
     "verify",

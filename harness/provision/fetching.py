@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from harness.errors import ProvisionError
@@ -18,29 +19,41 @@ _PATIENCE = ("--timeout", "15", "--retries", "1")
 _LIMIT_S = 600.0
 
 
-def obtain(name: str, version: str, *, home: Path, wheel: Path | None) -> Path:
+def obtain(
+    name: str,
+    version: str,
+    *,
+    home: Path,
+    wheel: Path | None,
+    pins: Collection[str] | None = None,
+    option: str = "--from",
+) -> Path:
     """The wheel's place below ``home``, its hash checked. Call it with the installation's lock held.
 
-    ``wheel`` is a file to take it from. A version that was never seen is not pinned here: see ``pin``. Raises
+    ``wheel`` is a file to take it from, which is given with ``option``. One of ``pins`` is its hash (None: that of a
+    control plane, where one is known). A version that was never seen is not pinned here: see ``pin``. Raises
     ProvisionError where there is no wheel or it is another one.
     """
     folder = home / "wheels"
     folder.mkdir(parents=True, exist_ok=True)
+    if pins is None:
+        known = pinned(name, version, home)
+        pins = () if known is None else (known,)
     if wheel is not None:
-        return _keep(wheel, name, version, home)
-    for kept in sorted(folder.glob(f"{name}-{version}-*.whl")):
-        if _is_usable(kept, pinned(name, version, home)):
+        return _keep(wheel, name, version, folder, pins)
+    for kept in sorted(folder.glob(f"{_in_file(name)}-{version}-*.whl")):
+        if _is_usable(kept, pins):
             return kept
         _discard(kept)
     part = folder / f".{name}-{version}.part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     try:
-        _download(name, version, part)
+        _download(name, version, part, option)
         files = sorted(part.glob("*.whl"))
         if len(files) != 1:
-            raise ProvisionError(f"pip did not deliver one wheel for {name}=={version}; give one with --from WHEEL")
-        return _keep(files[0], name, version, home)
+            raise ProvisionError(f"pip did not deliver one wheel for {name}=={version}; give one with {option} WHEEL")
+        return _keep(files[0], name, version, folder, pins)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -57,10 +70,15 @@ def _pin_file(name: str, version: str, home: Path) -> Path:
     return home / "wheels" / f"{name}-{version}.sha256"
 
 
-def _is_usable(kept: Path, expected: str | None) -> bool:
-    """Whether a kept wheel is the pinned one; whether it is whole, where none was pinned yet."""
-    if expected is not None:
-        return kept.is_file() and file_sha256(kept) == expected
+def _in_file(name: str) -> str:
+    """A project's name as names of wheels have it."""
+    return name.replace("-", "_")
+
+
+def _is_usable(kept: Path, pins: Collection[str]) -> bool:
+    """Whether a kept wheel is a pinned one; whether it is whole, where none was pinned yet."""
+    if pins:
+        return kept.is_file() and file_sha256(kept) in pins
     try:
         check(kept)
     except ProvisionError:
@@ -86,29 +104,28 @@ def pinned(name: str, version: str, home: Path) -> str | None:
         return None
 
 
-def _keep(wheel: Path, name: str, version: str, home: Path) -> Path:
+def _keep(wheel: Path, name: str, version: str, folder: Path, pins: Collection[str]) -> Path:
     """Check a wheel and put it in place, all at once."""
     facts = read_wheel(wheel)
     if (facts.name.lower().replace("_", "-"), facts.version) != (name, version):
         raise ProvisionError(f"{wheel.name} is {facts.name}=={facts.version}, not {name}=={version}")
-    expected = pinned(name, version, home)
-    if expected is not None and facts.sha256 != expected:
+    if pins and facts.sha256 not in pins:
+        named = f"{next(iter(pins))[:12]}..." if len(pins) == 1 else f"{len(pins)} other hashes, one a platform"
         raise ProvisionError(
-            f"{wheel.name} has the hash {facts.sha256[:12]}..., but {name}=={version} is pinned to {expected[:12]}...; "
+            f"{wheel.name} has the hash {facts.sha256[:12]}..., but {name}=={version} is pinned to {named}; "
             "do not use this file"
         )
     check(wheel)
-    folder = home / "wheels"
     target = folder / wheel.name
-    if not target.name.startswith(f"{name}-{version}-") or target.suffix != ".whl":
-        target = folder / f"{name}-{version}-py3-none-any.whl"
+    if not target.name.startswith(f"{_in_file(name)}-{version}-") or target.suffix != ".whl":
+        target = folder / f"{_in_file(name)}-{version}-py3-none-any.whl"
     part = folder / f".{target.name}.part"
     shutil.copyfile(wheel, part)
     part.replace(target)
     return target
 
 
-def _download(name: str, version: str, part: Path) -> None:
+def _download(name: str, version: str, part: Path, option: str) -> None:
     """Let pip fetch the wheel. Its own words are not passed on: they can hold an index's credentials."""
     argv = [sys.executable, "-P", *_PIP, *_PATIENCE, "--dest", str(part), f"{name}=={version}"]
     try:
@@ -117,18 +134,18 @@ def _download(name: str, version: str, part: Path) -> None:
         )
     except (OSError, subprocess.TimeoutExpired):
         raise ProvisionError(
-            f"pip could not be run to download {name}=={version}; give a file with --from WHEEL"
+            f"pip could not be run to download {name}=={version}; give a file with {option} WHEEL"
         ) from None
     if done.returncode == 0:
         return
     said = done.stderr
     if b"No module named pip" in said:
         raise ProvisionError(
-            f"this Python has no pip to download {name}=={version} with; install pip or give a file with --from WHEEL"
+            f"this Python has no pip to download {name}=={version} with; install pip or give a file with {option} WHEEL"
         )
     if b"No matching distribution" in said and b"(from versions: none)" not in said:
         raise ProvisionError(f"the package index has no wheel of {name}=={version} for this Python; check the version")
     raise ProvisionError(
         f"{name}=={version} could not be downloaded: the package index was not reached; "
-        "connect once, or give a file with --from WHEEL"
+        f"connect once, or give a file with {option} WHEEL"
     )

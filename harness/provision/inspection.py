@@ -11,8 +11,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from harness.errors import ProvisionError
+from harness.provision.node import lacking_node, node_folder, verify_node
 from harness.provision.plane import VENV, InstalledPlane, parse_ref, plane_root
-from harness.provision.wheel import record_hash, recorded
+from harness.provision.wheel import place_of, record_hash, recorded
 from harness.schema.base import Frozen
 from harness.schema.process import PlaneIdentity
 
@@ -60,7 +61,10 @@ SKIPPED_PARTS = frozenset(
 
 
 class Marker(Frozen):
-    """What an installation was when it was made. ``tree`` covers every file beside and below the package."""
+    """What an installation was when it was made. ``tree`` covers every file beside and below the package.
+
+    ``node`` is the version of the Node.js that it needs; empty where it needs none.
+    """
 
     schema_version: int = 1
     name: str
@@ -68,6 +72,7 @@ class Marker(Frozen):
     wheel_sha256: str
     python: str
     tree: str
+    node: str = ""
 
 
 def find(name: str, version: str, home: Path) -> InstalledPlane | None:
@@ -128,7 +133,8 @@ def _marked(name: str, version: str, home: Path) -> InstalledPlane | None:
     if marker is None or (marker.name, marker.version) != (name, version):
         return None
     identity = PlaneIdentity(name=name, version=version, wheel_sha256=marker.wheel_sha256)
-    return InstalledPlane(identity, root / VENV / "bin" / "python", root)
+    node = node_folder(home, marker.node) if marker.node else None
+    return InstalledPlane(identity, root / VENV / "bin" / "python", root, node)
 
 
 def _gap(plane: InstalledPlane) -> str | None:
@@ -141,13 +147,18 @@ def _gap(plane: InstalledPlane) -> str | None:
         site = packages(plane.root)
         ensure_layout(site, plane.identity.name, plane.identity.version)
         for name in recorded(_record(site, plane).read_text("utf-8")):
-            if not (site / name).is_file():
+            if not place_of(name, site, plane.root / VENV).is_file():
                 return f"{name} is missing"
     except ProvisionError as error:
         return str(error)
     except (OSError, ValueError) as error:
         return _unreadable(error)
-    return None
+    return None if plane.node is None else lacking_node(*_home_and_node(plane.node))
+
+
+def _home_and_node(programs: Path) -> tuple[Path, str]:
+    """The inverse of ``node_folder``."""
+    return programs.parents[2], programs.parent.name
 
 
 def _record(site: Path, plane: InstalledPlane) -> Path:
@@ -213,9 +224,11 @@ def verify(plane: InstalledPlane) -> tuple[str, ...]:
     lacking = _gap(plane)
     try:
         site = packages(plane.root)
-        problems = _against_record(site, _record(site, plane))
+        problems = _against_record(site, plane.root / VENV, _record(site, plane))
         if not problems and lacking is None and tree_digest(site) != marker.tree:
             problems.append("files beside those of the wheel (bytecode, or extra files) were changed")
+        changed = None if plane.node is None else verify_node(*_home_and_node(plane.node))
+        problems += [] if changed is None else [changed]
     except ProvisionError as error:
         problems = [str(error)]
     except (OSError, ValueError) as error:
@@ -223,11 +236,11 @@ def verify(plane: InstalledPlane) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*((lacking,) if lacking else ()), *problems)))
 
 
-def _against_record(site: Path, record: Path) -> list[str]:
+def _against_record(site: Path, prefix: Path, record: Path) -> list[str]:
     problems = []
     for name, expected in recorded(record.read_text("utf-8")).items():
         try:
-            data = (site / name).read_bytes()
+            data = place_of(name, site, prefix).read_bytes()
         except OSError:
             problems.append(f"{name} is missing")
             continue

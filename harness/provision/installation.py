@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
 import subprocess
 import venv
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import ProvisionError
+from harness.provision.alone import alone, traceless
 from harness.provision.fetching import obtain, pin, pinned
-from harness.provision.inspection import Marker, ensure_layout, find, packages, tree_digest, verify, write_marker
+from harness.provision.inspection import (
+    Marker,
+    ensure_layout,
+    find,
+    packages,
+    read_marker,
+    tree_digest,
+    verify,
+    write_marker,
+)
+from harness.provision.node import NODE, needs_node, provide
 from harness.provision.plane import VENV, InstalledPlane, parse_ref, plane_root
 from harness.provision.wheel import file_sha256, unpack
 
@@ -23,8 +31,10 @@ __all__ = ["install"]
 _COMPILE_LIMIT_S = 300.0
 
 
-def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
+def install(ref: str, *, home: Path, wheel: Path | None = None, node: Path | None = None) -> InstalledPlane:
     """Install ``NAME==VERSION`` below ``home``, from ``wheel`` where given; what is there and whole is left alone.
+
+    The Node.js that some versions need is laid out beside it first, from the wheel ``node`` where given.
 
     The wheel is kept in ``home/wheels``, so that installing again needs no network; its hash is pinned once what was
     made of it is whole. The files are made in a directory beside the final one and moved there in one step; what a
@@ -35,13 +45,16 @@ def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlan
     home = Path(os.path.abspath(home))  # noqa: PTH100  (resolve() would follow a link that the user chose)
     root = plane_root(home, name, version)
     try:
-        with _traceless(root.parent, home / "wheels"), _alone(root.parent / f".{version}.lock"):
+        with traceless(root.parent, home / "wheels"), alone(root.parent / f".{version}.lock"):
+            marker = read_marker(root)
+            if marker is not None and marker.node == NODE:
+                provide(home, wheel=node)
             present = find(name, version, home)
             if present is not None and not verify(present):
                 if wheel is not None:
                     _same(wheel, present)
                 return present
-            return _from_wheel(obtain(name, version, home=home, wheel=wheel), home, name, version)
+            return _from_wheel(obtain(name, version, home=home, wheel=wheel), home, name, version, node)
     except OSError as error:
         place = error.filename or home
         raise ProvisionError(
@@ -49,11 +62,11 @@ def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlan
         ) from None
 
 
-def _from_wheel(kept: Path, home: Path, name: str, version: str) -> InstalledPlane:
+def _from_wheel(kept: Path, home: Path, name: str, version: str, node: Path | None) -> InstalledPlane:
     """Install a kept wheel and pin it; one that cannot be installed and was never pinned is not kept."""
     try:
         sha256 = file_sha256(kept)
-        _build(kept, plane_root(home, name, version), name, version)
+        _build(kept, home, name, version, node)
         made = _made(home, name, version)
     except Exception:
         if pinned(name, version, home) is None:
@@ -71,43 +84,6 @@ def _made(home: Path, name: str, version: str) -> InstalledPlane:
     return made
 
 
-@contextmanager
-def _traceless(*folders: Path) -> Iterator[None]:
-    """Directories made inside, on the way to ``folders`` too, are removed again where it fails and they are empty."""
-    absent = {path for folder in folders for path in (folder, *folder.parents) if not os.path.lexists(path)}
-    try:
-        yield
-    except BaseException:
-        for path in sorted(absent, reverse=True):  # what lies deeper comes first
-            with suppress(OSError):
-                path.rmdir()
-        raise
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Hold an exclusive lock; it ends with the process, whatever ends it. Where what is done fails, its file goes."""
-    while True:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        with lock.open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if not _is_still(file.fileno(), lock):  # who held it failed and took it away
-                continue
-            try:
-                yield
-            except BaseException:
-                lock.unlink(missing_ok=True)
-                raise
-            return
-
-
-def _is_still(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
-
-
 def _same(wheel: Path, present: InstalledPlane) -> None:
     if not wheel.is_file():
         raise ProvisionError(f"cannot read the wheel {wheel}: there is no such file")
@@ -117,14 +93,19 @@ def _same(wheel: Path, present: InstalledPlane) -> None:
         )
 
 
-def _build(wheel: Path, root: Path, name: str, version: str) -> None:
+def _build(wheel: Path, home: Path, name: str, version: str, node: Path | None) -> None:
+    root = plane_root(home, name, version)
     for leftover in root.parent.glob(f".{version}.*.part"):
         # a compiler whose installer was killed may still be writing there: what it leaves, the next call removes
         shutil.rmtree(leftover, ignore_errors=True)
     part = root.with_name(f".{version}.{os.getpid()}.part")
     part.mkdir()
     try:
-        _fill(part, wheel, root, name, version)
+        _unpack(part, wheel, root, name, version)
+        needed = needs_node(packages(part), name)
+        if needed:
+            provide(home, wheel=node)
+        _finish(part, wheel, root, name=name, version=version, node=NODE if needed else "")
         if root.is_dir() and not root.is_symlink():
             shutil.rmtree(root)
         elif os.path.lexists(root):
@@ -135,13 +116,18 @@ def _build(wheel: Path, root: Path, name: str, version: str) -> None:
         raise
 
 
-def _fill(part: Path, wheel: Path, root: Path, name: str, version: str) -> None:
-    """Everything of an installation that will lie in ``root``, the marker last."""
+def _unpack(part: Path, wheel: Path, root: Path, name: str, version: str) -> None:
+    """The environment that will lie in ``root``, with what the wheel holds."""
     venv.EnvBuilder(symlinks=True, with_pip=False).create(part / VENV)
     _correct_paths(part, root)
     site = packages(part)
-    unpack(wheel, site)
+    unpack(wheel, site, part / VENV)
     ensure_layout(site, name, version)
+
+
+def _finish(part: Path, wheel: Path, root: Path, *, name: str, version: str, node: str) -> None:
+    """What is left to do of an installation, the marker last."""
+    site = packages(part)
     _compile(part / VENV / "bin" / "python", site, part, root)
     write_marker(
         part,
@@ -151,6 +137,7 @@ def _fill(part: Path, wheel: Path, root: Path, name: str, version: str) -> None:
             wheel_sha256=file_sha256(wheel),
             python=platform.python_version(),
             tree=tree_digest(site),
+            node=node,
         ),
     )
 

@@ -18,7 +18,17 @@ from typing import Final
 
 from harness.errors import ProvisionError
 
-__all__ = ["WheelFacts", "check", "file_sha256", "read_wheel", "record_hash", "recorded", "unpack"]
+__all__ = [
+    "WheelFacts",
+    "check",
+    "file_sha256",
+    "members",
+    "place_of",
+    "read_wheel",
+    "record_hash",
+    "recorded",
+    "unpack",
+]
 
 
 #: Most files in a wheel, and most bytes of all of them.
@@ -99,10 +109,24 @@ def record_hash(data: bytes) -> str:
     return "sha256=" + base64.urlsafe_b64encode(sha256(data).digest()).rstrip(b"=").decode("ascii")
 
 
-def unpack(path: Path, into: Path) -> None:
-    """Lay the wheel out below ``into``. Raises ProvisionError as ``check`` does."""
-    for place, data in _members(path):
-        target = into / place
+def place_of(name: str | PurePosixPath, site: Path, prefix: Path) -> Path:
+    """Where a file of a wheel lies once it is laid out: beside its package, or, of data to share, below ``prefix``."""
+    parts = PurePosixPath(name).parts
+    return prefix.joinpath(*parts[2:]) if _is_shared(parts) else site.joinpath(*parts)
+
+
+def _is_shared(parts: tuple[str, ...]) -> bool:
+    """Only what goes below ``share`` of the environment: nothing there is a program that somebody runs."""
+    return parts[0].endswith(".data") and parts[1:3] == ("data", "share") and len(parts) > len(("", "data", "share"))
+
+
+def unpack(path: Path, site: Path, prefix: Path | None = None) -> None:
+    """Lay the wheel out below ``site``, its data to share below ``prefix`` (None: there too).
+
+    Raises ProvisionError as ``check`` does.
+    """
+    for place, data in members(path):
+        target = place_of(place, site, prefix or site)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
@@ -116,12 +140,12 @@ def check(path: Path) -> None:
     Raises ProvisionError where a file differs, is missing or not listed, would land elsewhere, or needs an
     installer's help.
     """
-    for _ in _members(path):
+    for _ in members(path):
         pass
 
 
-def _members(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """The files by their places. Each was checked when it comes; whether one is missing is known at the end."""
+def members(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """The files by their names. Each was checked when it comes; whether one is missing is known at the end."""
     facts = read_wheel(path)
     with _readable(path):
         archive = zipfile.ZipFile(path)
@@ -139,7 +163,7 @@ def _members(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
                 or "\0" in member.filename
                 or place.is_absolute()
                 or ".." in place.parts
-                or place.parts[0].endswith(".data")
+                or (place.parts[0].endswith(".data") and not _is_shared(place.parts))
             ):
                 raise ProvisionError(f"{path.name} cannot be laid out as plain files: {member.filename!r}")
             with _readable(path):

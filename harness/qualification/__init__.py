@@ -1,6 +1,6 @@
 """Rates that can be defended: intervals, repetition, spread over scenarios, and what may stand beside what."""
 
-from harness.qualification.agreement import refuse_different, refuse_mixed
+from harness.qualification.agreement import by_version, refuse_different, refuse_mixed
 from harness.qualification.clustering import clustered_error, spread, standard_error
 from harness.qualification.figures import WIDEST, actor_figures, estimate, fewest_judged, latency
 from harness.qualification.intervals import CONFIDENCE, clopper_pearson, wilson
@@ -11,6 +11,7 @@ __all__ = [
     "CONFIDENCE",
     "WIDEST",
     "actor_figures",
+    "by_version",
     "clopper_pearson",
     "clustered_error",
     "estimate",

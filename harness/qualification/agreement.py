@@ -11,11 +11,43 @@ from harness.schema.actor import ActorIdentity
 from harness.schema.base import digest_json
 from harness.schema.message import GenerationSettings
 from harness.schema.run import Manifest, RunView
+from harness.schema.spending import Beyond
 
-__all__ = ["refuse_different", "refuse_mixed"]
+__all__ = ["by_version", "refuse_different", "refuse_mixed"]
 
 #: So many differences are named.
 _NAMED = 4
+
+
+def by_version(name: str, view: RunView) -> dict[str, RunView]:
+    """One run, by the name to call it by, or what it played on each control plane, where one of them is in versions.
+
+    No rate is over two versions: what is told of each is told as of a run of its own, ``NAME on loopx==2.1.1``. Calls
+    that are of no episode are told once.
+    """
+    if not view.manifest.in_versions:
+        return {name: view}
+    first, *others = dict.fromkeys(place.plane for place in view.manifest.plan)
+    bare = view.model_copy(update={"beyond": Beyond()})
+    return {f"{name} on {ref}": _only(whole, ref) for ref, whole in ((first, view), *((ref, bare) for ref in others))}
+
+
+def _only(view: RunView, ref: str) -> RunView:
+    """What a run played on one control plane."""
+    manifest = view.manifest
+    plan = tuple(place for place in manifest.plan if place.plane == ref)
+    receipts = tuple(receipt for receipt in view.receipts if receipt.plane.ref == ref)
+    keys, scenarios = {receipt.key for receipt in receipts}, {place.scenario for place in plan}
+    own = manifest.model_copy(
+        update={
+            "plan": plan,
+            "shard": None,
+            "planes": tuple(plane for plane in manifest.planes if plane.ref == ref),
+            "scenarios": tuple(one for one in manifest.scenarios if one.id in scenarios),
+        }
+    )
+    log = tuple(entry for entry in view.log if entry.key in keys)
+    return view.model_copy(update={"manifest": own, "receipts": receipts, "log": log})
 
 
 def refuse_mixed(name: str, view: RunView) -> None:

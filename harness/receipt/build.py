@@ -99,7 +99,9 @@ def _drift(drift: Drift) -> Finding:
 
 
 def _finding(step: int | None, raw: RawFinding, evidence: Evidence) -> Finding:
-    told = raw.check in {"answer", "content", "execution", "end", "classifier"}
+    told = raw.check in {"answer", "content", "execution", "end", "classifier"} or (
+        raw.check == "packet" and (raw.missing or raw.expected is not None or raw.got is not None)
+    )
     return Finding(
         code=raw.code,
         step=step,

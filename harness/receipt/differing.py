@@ -50,7 +50,7 @@ class Differences:
         of_actor = [job for job in of_scenario if job.actor.identity.digest == receipt.actor.digest]
         if not of_actor:
             return _actor(receipt.actor, [job.actor.identity for job in of_scenario])
-        if of_actor[0].plane != receipt.plane:
+        if all(job.plane != receipt.plane for job in of_actor):
             return _plane(receipt.plane)
         if all(job.trial != receipt.trial for job in of_actor):
             return f"trial {receipt.trial} of {receipt.scenario} is not planned any more"

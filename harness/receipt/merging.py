@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from harness.errors import StoreError
 from harness.schema.base import digest_json
+from harness.schema.confinement import Confinement, weakest
 from harness.schema.receipt import Receipt
 from harness.schema.run import Enforcement, EpisodeResult, Manifest, PlannedEpisode, RunView, Shard
 
@@ -78,8 +79,9 @@ def _refuse_different(first: _Part, other: _Part) -> None:
 
 
 def _options(manifest: Manifest) -> Enforcement:
-    """How the boundary was held, without what follows from the control planes of a part."""
-    return manifest.enforcement.model_copy(update={"plane_environment": ()})
+    """How the boundary was held, without what follows from the episodes and the machine of a part."""
+    apart = {"plane_environment": (), "fixed_clocks": ()}
+    return manifest.enforcement.model_copy(update=apart).confined(Confinement())
 
 
 def _difference(first: _Part, other: _Part) -> str:
@@ -144,6 +146,7 @@ def _refuse_missing(shard: Shard, parts: Sequence[_Part], there: set[int]) -> No
 def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Receipt], run_id: str) -> Manifest:
     """As the manifest of a run that was never cut, before its first receipt."""
     environment = {name for one in manifests for name in one.enforcement.plane_environment}
+    fixed = tuple(dict.fromkeys(name for one in manifests for name in one.enforcement.fixed_clocks))
     bounds = [one.max_cost_usd for one in manifests if one.max_cost_usd is not None]
     summaries = {summary.id: summary for one in manifests for summary in one.scenarios}
     return Manifest(
@@ -157,7 +160,9 @@ def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Recei
         scenarios=tuple(summaries[name] for name in dict.fromkeys(one.scenario for one in shard.plan)),
         actors=tuple({(one.actor.ref, one.actor.digest): one.actor for one in receipts}.values()),
         planes=tuple({one.plane.ref: one.plane for one in receipts}.values()),
-        enforcement=manifests[0].enforcement.model_copy(update={"plane_environment": tuple(sorted(environment))}),
+        enforcement=manifests[0]
+        .enforcement.model_copy(update={"plane_environment": tuple(sorted(environment)), "fixed_clocks": fixed})
+        .confined(weakest([one.enforcement.confinement for one in manifests])),
         plan=shard.plan,
         receipts=(),
         verdicts={},
@@ -178,8 +183,8 @@ def _bare(place: PlannedEpisode) -> PlannedEpisode:
 
 def _told(receipt: Receipt) -> str:
     attempt = "" if receipt.attempt == 1 else f", attempt {receipt.attempt}"
-    return f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref}{attempt}"
+    return f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref}{attempt} on {receipt.plane.ref}"
 
 
 def _said(place: PlannedEpisode) -> str:
-    return f"trial {place.trial} of {place.scenario} by {place.actor}"
+    return f"trial {place.trial} of {place.scenario} by {place.actor} on {place.plane}"

@@ -10,7 +10,6 @@ write. Everything passes the SecretGuard before it is written.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +27,7 @@ from harness.receipt.kept import BETWEEN, Kept
 from harness.receipt.locking import sole
 from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
-from harness.schema.base import Digest
+from harness.schema.base import Digest, encoding
 from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
 from harness.schema.verdict import Verdict
@@ -37,6 +36,7 @@ __all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
 
 RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
+_log_line = encoding(allow_nan=True, sort_keys=False)
 
 
 class RunStore:
@@ -66,6 +66,7 @@ class RunStore:
         ``private`` files of a new run are there before its manifest is, and only its owner may read them (0600).
         """
         self.folder, self._manifest, self._guard, self._sync = folder, manifest, guard, sync
+        self.in_versions = manifest.in_versions
         self._lock = Lock()
         self._kept: dict[tuple[int, int], Kept] = {}
         self._waiting: set[tuple[int, int]] = set()
@@ -135,7 +136,7 @@ class RunStore:
         """
         if not 0 <= position < len(self._manifest.plan):
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
-        receipt, log = line(result.receipt), json.dumps(result.log.model_dump(mode="json"), separators=(",", ":"))
+        receipt, log = line(result.receipt), _log_line(result.log.model_dump(mode="json"))
         head = f'{{"position":{position},"receipt":'
         data = f"{head}{receipt}{BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)

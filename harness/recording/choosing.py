@@ -15,7 +15,7 @@ from harness.recording.files import SUFFIX
 __all__ = ["chosen"]
 
 #: How ``recording_path`` calls a recording: what is before the trial is the actor.
-_STEM: Final = re.compile(r"(?P<actor>(?P<short>.+?--(?P<model>.+))-[0-9a-f]{8})(?:-t[0-9]+)?")
+_STEM: Final = re.compile(r"(?P<actor>(?P<short>.+?--(?P<model>.+))-[0-9a-f]{8})(?:-on-[a-z0-9.-]+?)?(?:-t[0-9]+)?")
 
 
 def chosen(paths: Iterable[Path], name: str) -> tuple[Path, ...]:

@@ -30,16 +30,20 @@ _UNSAFE = re.compile(r"[^a-z0-9.]+")
 _SLUG_MAX = 60
 
 
-def recording_path(folder: Path, scenario: str, actor: ActorIdentity, trial: int = 1, attempt: int = 1) -> Path:
+def recording_path(
+    folder: Path, scenario: str, actor: ActorIdentity, trial: int = 1, attempt: int = 1, *, version: str = ""
+) -> Path:
     """``folder/PACK/NAME/PROVIDER--SLUG.jsonl``; the slug is made of the model and a digest.
 
-    A trial and an attempt beyond the first are named in it too.
+    The ``version`` of the control plane is named in it where it must be told from others, and so are a trial and an
+    attempt beyond the first.
 
     The digest is over model and settings and not over the address: a server on another port is no other actor.
     """
     settings = None if actor.settings is None else actor.settings.model_dump(mode="json")
     digest = digest_json([actor.provider, actor.model or actor.ref, settings]).removeprefix("sha256:")[:8]
-    slug = f"{_safe(actor.model or actor.ref)}-{digest}" + (f"-t{trial}" if trial != 1 else "")
+    slug = f"{_safe(actor.model or actor.ref)}-{digest}" + (f"-on-{_safe(version)}" if version else "")
+    slug += f"-t{trial}" if trial != 1 else ""
     slug += f"-a{attempt}" if attempt != 1 else ""
     return folder / scenario / f"{_safe(actor.provider or actor.kind)}--{slug}{SUFFIX}"
 

@@ -2,7 +2,22 @@
 
 from harness.redaction.changing import changed
 from harness.redaction.guard import SecretGuard
+from harness.redaction.local import LOCAL_PATH, credentials, local_paths, without_local_paths
 from harness.redaction.scrubbing import MASK, Scrubber
 from harness.redaction.text import calls, missing, name, value, workspace_path
 
-__all__ = ["MASK", "Scrubber", "SecretGuard", "calls", "changed", "missing", "name", "value", "workspace_path"]
+__all__ = [
+    "LOCAL_PATH",
+    "MASK",
+    "Scrubber",
+    "SecretGuard",
+    "calls",
+    "changed",
+    "credentials",
+    "local_paths",
+    "missing",
+    "name",
+    "value",
+    "without_local_paths",
+    "workspace_path",
+]

@@ -70,8 +70,8 @@ def answer(action: Action, scenario: Scenario, shown: Conversation, turn: int) -
     """
     values = _Values(scenario, shown)
     calls = _calls(action, values, turn)
-    said = action.assistant_content if action.content is None else action.content
-    text = None if said is None else values.fill(said)
+    beside = None if action.assistant_content is None else values.fill(action.assistant_content)
+    text = beside if action.content is None else _replaced(action, action.content, values)
     natural: FinishReason = "tool_calls" if calls or _has_calls(action.raw_message) else "stop"
     whole = "" if action.raw_message is None else canonical_json(action.raw_message)
     spoken = [text or "", whole, *(call.arguments_raw for call in calls)]
@@ -116,7 +116,7 @@ def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:
             many = len(values.scenario.tool) if tools else "none that takes one"
             raise ScriptError(f"a command needs a scenario with one tool; this one has {many}")
         ((name, tool),) = tools.items()
-        return (_call(action.id or f"call-{turn}-1", name, {tool.argument: _command(action, action.command, values)}),)
+        return (_call(action.id or f"call-{turn}-1", name, {tool.argument: _replaced(action, action.command, values)}),)
     return tuple(
         _call(
             call.id or f"call-{turn}-{number}",
@@ -127,12 +127,13 @@ def _calls(action: Action, values: _Values, turn: int) -> tuple[ToolCall, ...]:
     )
 
 
-def _command(action: Action, command: str, values: _Values) -> str:
-    text = values.fill(command)
+def _replaced(action: Action, said: str, values: _Values) -> str:
+    """The command or the text of an action, with its values and its replacements in place."""
+    text = values.fill(said)
     for old, new in action.replace:
         wanted = values.fill(old)
         if wanted not in text:
-            raise ScriptError("a text that the script replaces is not in its command")
+            raise ScriptError("a text that the script replaces is not in its answer")
         text = text.replace(wanted, values.fill(new))
     return text
 

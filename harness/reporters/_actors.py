@@ -39,10 +39,10 @@ class ActorRow:
 
 
 def actor_rows(rows: tuple[Episode, ...]) -> tuple[ActorRow, ...]:
-    """One row for each live actor, in the order of the plan; none where no live model played."""
+    """One row for each live actor, of several versions of a control plane one for each; none where none played."""
     live = [row for row in rows if row.receipt.actor.kind == "live"]
-    refs = dict.fromkeys(row.receipt.actor.ref for row in live)
-    return tuple(_row(ref, [row for row in live if row.receipt.actor.ref == ref]) for ref in refs)
+    refs = dict.fromkeys(row.who for row in live)
+    return tuple(_row(ref, [row for row in live if row.who == ref]) for ref in refs)
 
 
 def _row(ref: str, rows: list[Episode]) -> ActorRow:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from harness.reporters._rows import plain
 
-__all__ = ["indented", "paper", "safe", "unbroken", "whole", "written_on"]
+__all__ = ["fits", "indented", "paper", "safe", "unbroken", "whole", "written_on"]
 
 _NARROWEST = 40
 _TAB = 4
+#: Between two columns of a table.
+_APART = 2
 
 
 def paper(width: int, *, color: bool) -> Console:
@@ -37,6 +41,12 @@ def written_on(console: Console) -> str:
     """All that was printed on a ``paper``, without blanks at the ends of lines and without a final newline."""
     kept = console.file.getvalue() if isinstance(console.file, StringIO) else ""
     return "\n".join(line.rstrip() for line in kept.rstrip("\n").split("\n"))
+
+
+def fits(console: Console, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table of these cells, two columns apart, needs no line but one a row."""
+    widest = (max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True))
+    return sum(width + _APART for width in widest) - _APART <= console.width
 
 
 def safe(text: str) -> str:

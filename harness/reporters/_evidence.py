@@ -27,6 +27,7 @@ _CHECK_WORDS = {
     "outcome": "how the loop ended",
     "end": "what was true at the end",
     "classifier": "what a classifier found",
+    "packet": "the packet that was to be decided about",
 }
 
 _NOT_FOUND = 404

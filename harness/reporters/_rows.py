@@ -25,6 +25,7 @@ __all__ = [
     "kinds_in_runs",
     "not_run",
     "plain",
+    "planned_who",
     "stale_count",
     "state",
     "steps_in_short",
@@ -48,7 +49,8 @@ class Episode:
     """A receipt with its run log and what was recorded; ``number`` counts from 1 in plan order.
 
     ``provenance`` says where a recording that was played comes from. ``followed``: another attempt at the same episode
-    came after it, and counts instead.
+    came after it, and counts instead. ``plane`` is the control plane with its version where the run has several
+    versions of it, else empty.
     """
 
     number: int
@@ -57,6 +59,7 @@ class Episode:
     transcript: Transcript | None = None
     provenance: Provenance | None = None
     followed: bool = False
+    plane: str = ""
 
     @property
     def actor(self) -> str:
@@ -64,7 +67,12 @@ class Episode:
         receipt = self.receipt
         trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
         attempt = "" if receipt.attempt == 1 else f", attempt {receipt.attempt}"
-        return f"{receipt.actor.ref}{trial}{attempt}"
+        return f"{self.who}{trial}{attempt}"
+
+    @property
+    def who(self) -> str:
+        """The actor, and what it played on where that has to be said."""
+        return f"{self.receipt.actor.ref}, {self.plane}" if self.plane else self.receipt.actor.ref
 
     @property
     def stale(self) -> bool:
@@ -94,6 +102,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
     logs = {entry.key: entry for entry in view.log}
     origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
     count = {receipt.key for receipt in last_attempts(view.receipts)}
+    several = view.manifest.in_versions
     return tuple(
         Episode(
             number,
@@ -102,6 +111,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             view.transcripts.get(number),
             origins.get(_place(receipt)),
             followed=receipt.key not in count,
+            plane=receipt.plane.ref if receipt.plane.name in several else "",
         )
         for number, receipt in enumerate(view.receipts, start=1)
     )
@@ -126,6 +136,11 @@ def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
     return tuple(
         place for place in view.manifest.plan if (place.scenario, place.actor, place.plane, place.trial) not in there
     )
+
+
+def planned_who(place: PlannedEpisode, several: frozenset[str]) -> str:
+    """Who was to play there, and on what where that is one of ``several`` versions (``Manifest.in_versions``)."""
+    return f"{place.actor}, {place.plane}" if place.plane.partition("==")[0] in several else place.actor
 
 
 def headline(view: RunView) -> str:

@@ -36,6 +36,7 @@ from harness.reporters._rows import (
     kinds_in_runs,
     not_run,
     plain,
+    planned_who,
     stale_count,
     state,
 )
@@ -43,6 +44,7 @@ from harness.reporters._shape import shape
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._transcript import mark
+from harness.reporters._versions import matrices
 from harness.schema.graph import RuleGraph
 from harness.schema.run import PlannedEpisode, RunView, ScenarioSummary
 from harness.schema.verdict import Verdict
@@ -151,6 +153,9 @@ class HtmlReporter:
             "cost": cost_line(view),
             "actors": actor_rows(rows),
             "actor_headings": HEADINGS,
+            "matrices": matrices(view),
+            "planned_who": planned_who,
+            "several": view.manifest.in_versions,
             "tiles": _tiles(view, len(empty)),
             "sections": sections,
             "unfold": sum(row.receipt.verdict != "pass" for row in rows) <= _UNFOLDED,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, not_run, plain, steps_in_short
+from harness.reporters._rows import Episode, episodes, not_run, plain, planned_who, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
@@ -50,7 +50,7 @@ def _suite(
 ) -> None:
     rows, empty = tuple(rows), tuple(empty)
     suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
-    quiet = tolerated(view)
+    quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
     cost = cost_line(view)
     if cost is not None:
         # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
@@ -61,7 +61,7 @@ def _suite(
         _case(suite, row, quiet=quiet)
     for place in empty:
         trial = "" if place.trial == 1 else f", trial {place.trial}"
-        case = ET.SubElement(suite, "testcase", name=plain(f"{place.actor}{trial}"), time="0.000")
+        case = ET.SubElement(suite, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
         case.set("classname", _class(place.scenario))
         why = "; ".join(view.manifest.stopped)
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))

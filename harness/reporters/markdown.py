@@ -11,9 +11,10 @@ from typing import Final
 from harness.ports import Reporter
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, headline, not_run, plain, state, steps_in_short
+from harness.reporters._rows import Episode, episodes, headline, not_run, plain, planned_who, state, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
+from harness.reporters._versions import Cell, Matrix, matrices
 from harness.schema.counting import counted, worded
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
@@ -22,6 +23,8 @@ __all__ = ["MarkdownReporter", "build"]
 
 #: GitHub takes a summary of 1 MiB.
 _SIZE_MAX: Final = 900_000
+#: So many changes between versions are told one by one.
+_CHANGES: Final = 200
 _MARKS: dict[Verdict, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
 _ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
@@ -35,7 +38,7 @@ class MarkdownReporter:
     def render(self, view: RunView) -> str:
         """The whole file."""
         rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
-        manifest = view.manifest
+        manifest, several = view.manifest, view.manifest.in_versions
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
@@ -43,11 +46,12 @@ class MarkdownReporter:
         parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
         actors = actor_rows(episodes(view))
         parts += [_actors(actors)] if actors else []
+        parts += [_versions(matrix) for matrix in matrices(view)]
         parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
-        table = [_row(row) for row in rows] + [
-            _cells("not run", _code(place.scenario), _code(place.actor), "", "") for place in not_run(view)
-        ]
+        table = [_row(row) for row in rows]
+        empty = ((_code(place.scenario), _code(planned_who(place, several))) for place in not_run(view))
+        table += [_cells("not run", *cells, "", "") for cells in empty]
         problems = [_problem(row) for row in rows if row.receipt.verdict != "pass" and not row.followed]
         # the table says less of more episodes: it may use half of what there is
         parts += _fitting(_TABLE_HEAD, table, "episodes", room // 2) if table else []
@@ -97,6 +101,26 @@ def _actors(rows: Iterable[ActorRow]) -> str:
     """A table with a row for each live actor."""
     head = f"| {' | '.join(HEADINGS)} |\n|---|{'---:|' * (len(HEADINGS) - 1)}\n"
     return head + "".join(_cells(_code(row.actor), *row.cells[1:]) for row in rows)
+
+
+def _versions(matrix: Matrix) -> str:
+    """A table with a column for each version, then what changed with which, and who moved."""
+    head = f"| {matrix.plane} | {' | '.join(map(_code, matrix.versions))} |\n|---|{'---|' * len(matrix.versions)}\n"
+    rows = (_cells(_code(row.name), *(_cell(cell) for cell in row.cells)) for row in matrix.rows)
+    changes = (
+        f"- {_code(row.name)}: {_code(one.now.version)} {one.now.told}, {_code(one.before.version)} {one.before.told}: "
+        f"{one.why}\n"
+        for row, one in matrix.changes[:_CHANGES]
+    )
+    more = len(matrix.changes) - _CHANGES
+    rest = f"- and {more} more\n" if more > 0 else ""
+    plain_words = f"\n{matrix.plain}\n" if matrix.plain else ""
+    return f"### Versions of {matrix.plane}\n\n{head}{''.join(rows)}\n{''.join(changes)}{rest}{plain_words}"
+
+
+def _cell(cell: Cell) -> str:
+    codes = ", ".join(map(_code, cell.codes))
+    return f"{'≠ ' if cell.changed else ''}{cell.word}{f' {codes}' if codes else ''}"
 
 
 def _row(row: Episode) -> str:

@@ -12,11 +12,22 @@ from rich.text import Text
 
 from harness.ports import Reporter
 from harness.reporters._actors import HEADINGS, actor_rows
-from harness.reporters._console import indented, paper, unbroken, whole, written_on
+from harness.reporters._console import fits, indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, counts, episodes, headline, not_run, plain, state, steps_in_short
+from harness.reporters._rows import (
+    Episode,
+    counts,
+    episodes,
+    headline,
+    not_run,
+    plain,
+    planned_who,
+    state,
+    steps_in_short,
+)
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import to_do
+from harness.reporters._versions_told import tell_versions
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
@@ -95,6 +106,7 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
         console.print()
         console.print(_table(groups, width=console.width, many=many))
     _actors(console, rows)
+    tell_versions(console, view)
     for title, verdict in _TITLES.items():
         stale = title == _STALE
         of_title = [group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale]
@@ -113,7 +125,7 @@ def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
     found: dict[tuple[str, ...], list[Episode]] = {}
     for row in rows:
         receipt = row.receipt
-        sort = (receipt.scenario, receipt.actor.ref, row.word, receipt.failure_code or "", ending(receipt))
+        sort = (receipt.scenario, row.who, row.word, receipt.failure_code or "", ending(receipt))
         found.setdefault(sort, []).append(row)
     place = {scenario: number for number, scenario in enumerate(dict.fromkeys(sort[0] for sort in found))}
     return [_Group(tuple(found[sort])) for sort in sorted(found, key=lambda sort: place[sort[0]])]
@@ -176,7 +188,7 @@ def _actors(console: Console, rows: tuple[Episode, ...]) -> None:
         table.add_column(heading, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
     for row in told:
         table.add_row(*(_cell(cell) for cell in row.cells))
-    if console.measure(table).maximum <= console.width:
+    if fits(console, [HEADINGS, *(row.cells for row in told)]):
         console.print(table)
         return
     for row in told:
@@ -187,8 +199,7 @@ def _actors(console: Console, rows: tuple[Episode, ...]) -> None:
 
 def _told_once(row: Episode) -> str:
     """The actor of many episodes: no trial of it."""
-    ref = row.receipt.actor.ref
-    return ref if row.provenance is None else f"{ref}, {row.provenance}"
+    return row.who if row.provenance is None else f"{row.who}, {row.provenance}"
 
 
 def _cell(*texts: str) -> Text:
@@ -242,8 +253,9 @@ def _rest(console: Console, view: RunView) -> None:
     console.print(Text("Not run", style="bold"))
     for why in view.manifest.stopped:
         indented(console, why, 3, "yellow")
+    several = view.manifest.in_versions
     for place in empty[:_LISTED]:
-        indented(console, f"{place.scenario}, {place.actor}, trial {place.trial}", 3)
+        indented(console, f"{place.scenario}, {planned_who(place, several)}, trial {place.trial}", 3)
     if len(empty) > _LISTED:
         indented(console, f"and {len(empty) - _LISTED} more", 3)
 
@@ -263,6 +275,9 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
         indented(console, f"{'also there':<16}{', '.join(others)}", 3)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
-        again = shlex.join(["harness", "run", failed.scenario, "--actor", failed.actor.ref, "--keep-workspace"])
+        own = next((one.plane for one in view.manifest.scenarios if one.id == failed.scenario), "")
+        other = ["--plane", failed.plane.ref] if own not in {"", failed.plane.ref} else []
+        told = ["harness", "run", failed.scenario, "--actor", failed.actor.ref, *other, "--keep-workspace"]
+        again = shlex.join(told)
         indented(console, "the first failure once more, its workspace kept:", 3)
         whole(console, Text(f"      {plain(again)}"))

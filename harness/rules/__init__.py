@@ -6,13 +6,15 @@ from harness.rules.expecting import Known, examine
 from harness.rules.graphing import graph
 from harness.rules.judging import judge, judge_after
 from harness.rules.matching import match
+from harness.rules.packets import broken
 from harness.rules.proposing import RuleState, propose
-from harness.rules.vocabulary import codes, sayable
+from harness.rules.vocabulary import codes, sayable, words
 
 __all__ = [
     "Known",
     "RuleState",
     "accepts",
+    "broken",
     "closes",
     "codes",
     "ending_findings",
@@ -26,4 +28,5 @@ __all__ = [
     "sayable",
     "silence",
     "typed_error",
+    "words",
 ]

@@ -15,10 +15,13 @@ __all__ = ["accepts", "closes", "ending_findings", "satisfies", "silence"]
 
 
 def silence(scenario: Scenario, facts: AbstractSet[Fact]) -> Code:
-    """The code of stopping with these facts: that of the first rule that fits, the last rule's where none does."""
+    """The code of stopping with these facts: that of the first rule that fits, the last rule's where none does.
+
+    There are rules wherever there are facts.
+    """
     rules = scenario.end.silence
     fitting = (rule.code for rule in rules if facts >= set(rule.has) and facts.isdisjoint(rule.lacks))
-    return next(fitting, rules[-1].code)
+    return next(fitting, rules[-1].code if rules else scenario.end.unexpected)
 
 
 def accepts(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:

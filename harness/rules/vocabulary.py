@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import get_args
 
 from harness.rules.expecting import phrase
+from harness.rules.packets import COUNT, THERE
 from harness.schema.command import Refusal
 from harness.schema.name import Code
 from harness.schema.rules import AnswerCheck, Expectation
 from harness.schema.scenario import Scenario
 
-__all__ = ["codes", "sayable"]
+__all__ = ["codes", "sayable", "words"]
 
 _LONGEST = 200
+_REFUSALS: tuple[str, ...] = get_args(Refusal)
 #: A path that is absolute or starts in a home directory, anywhere in a text.
 _FOREIGN_PATH = re.compile(r"(?<![\w.{}/#-])[/~](?=[\w.])")
 
@@ -32,20 +35,23 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
     path is never one of them.
     """
     found: set[str] = {"run", "timed out", "a JSON object", "a read that ran", "the content of the file"}
-    found.update((*scenario.codes, *get_args(Refusal), *others))
+    found.update((*scenario.codes, *_REFUSALS, *others))
     for kind in scenario.kind:
         found.update((kind.name, *kind.never, *kind.needs, *kind.facts))
-        found.update(_words(kind.where.values()))
+        found.update(words(kind.where.values()))
     for end_check in scenario.end.check:
-        found.update(_words(end_check.holds.values()))
+        found.update(words(end_check.holds.values()))
     for spec in scenario.check:
-        found.update(_words(spec.answer.values()))
+        found.update(words(spec.answer.values()))
     for follow in scenario.after:
-        found.update(_words(follow.answer.values()))
-    return frozenset(text for text in found if _is_harmless(text))
+        found.update(words(follow.answer.values()))
+    for must in () if scenario.packet is None else scenario.packet.must:
+        found.update((*words(must.holds.values()), THERE, COUNT))
+    return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))
 
 
-def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
+def words(expectations: Iterable[Expectation]) -> Iterator[str]:
+    """The strings that what misses these may be told with: their own values, and phrases for all other tests."""
     for expectation in expectations:
         check = expectation if isinstance(expectation, AnswerCheck) else AnswerCheck(equals=expectation)
         for value in (*phrase(check), check.contains, *(check.one_of or ())):
@@ -53,5 +59,7 @@ def _words(expectations: Iterable[Expectation]) -> Iterator[str]:
                 yield value
 
 
+@lru_cache(maxsize=4096)
 def _is_harmless(text: str) -> bool:
-    return len(text) <= _LONGEST and text.isprintable() and not _FOREIGN_PATH.search(text)
+    """Of a text that is not long: every trial of a scenario asks for the same ones."""
+    return text.isprintable() and not _FOREIGN_PATH.search(text)

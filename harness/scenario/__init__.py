@@ -2,6 +2,7 @@
 
 from harness.scenario.checking_classifiers import NoClassifiers
 from harness.scenario.discovering import discover, select, variant_of, variants_in
+from harness.scenario.fixed_clock import fixed_time
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
 from harness.scenario.placeholders import bind, static_values, substitute
@@ -11,6 +12,7 @@ __all__ = [
     "NoClassifiers",
     "bind",
     "discover",
+    "fixed_time",
     "json_schema",
     "load",
     "load_scripts",

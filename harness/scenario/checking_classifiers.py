@@ -30,25 +30,16 @@ class NoClassifiers:
 
 
 def classifier_problems(scenario: Scenario, classifiers: Classifiers) -> Iterator[Problem]:
-    """Classifiers that there are not, and codes for what one does not tell apart.
-
-    Raises EnvironmentProblem for a plug-in that cannot be used.
-    """
+    """Classifiers that there are not. Raises EnvironmentProblem for a plug-in that cannot be used."""
     known = classifiers.names() if scenario.classify else ()
     for index, spec in enumerate(scenario.classify):
         if spec.by not in known:
             text = f"unknown classifier {spec.by!r}{nearest(spec.by, known)}"
             yield Problem(("classify", index, "by"), text, ", ".join(known))
-            continue
-        grounds = classifiers.find(spec.by).grounds
-        for ground in spec.codes:
-            if ground not in grounds:
-                text = f"{spec.by!r} does not tell {ground!r} apart{nearest(ground, grounds)}"
-                yield Problem(("classify", index, "codes", ground), text, ", ".join(grounds) or "no codes: only code")
 
 
 def setting_problems(bound: Scenario, classifiers: Classifiers) -> Iterator[Problem]:
-    """What each classifier says of its settings, once values are in place."""
+    """What each classifier says of its settings, once values are in place; codes for what it does not tell apart."""
     for index, spec in enumerate(bound.classify):
         path: KeyPath = ("classify", index, "settings")
         kind = classifiers.find(spec.by)
@@ -58,5 +49,10 @@ def setting_problems(bound: Scenario, classifiers: Classifiers) -> Iterator[Prob
             found = schema_problems(error, dict(spec.settings), kind.model_json_schema(by_alias=True))
             yield from (Problem((*path, *one.path), one.text, one.allowed) for one in found)
             continue
+        grounds = (*kind.grounds, *made.own_grounds())
+        for ground in spec.codes:
+            if ground not in grounds:
+                text = f"{spec.by!r} does not tell {ground!r} apart{nearest(ground, grounds)}"
+                yield Problem(("classify", index, "codes", ground), text, ", ".join(grounds) or "no codes: only code")
         for wrong in made.problems(bound):
             yield Problem((*path, *wrong.at), wrong.text, wrong.allowed)

@@ -112,6 +112,30 @@ def _facts(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _end(scenario: Scenario) -> Iterator[Problem]:
+    if bool(scenario.tool) is not bool(scenario.kind):
+        what = ("tools", "kinds") if scenario.tool else ("kinds", "tools")
+        yield Problem((what[0][:-1],), f"{what[0]} without {what[1]}", "both, or none where the actor only answers")
+        return
+    if not scenario.kind:
+        yield from _answering(scenario)
+        return
+    for key in ("accept", "silence"):
+        if not getattr(scenario.end, key):
+            told = "an array of 0" if key in scenario.end.model_fields_set else "missing"
+            yield Problem(("end", key), told, "an array of at least 1")
+            return
+    yield from _endings(scenario)
+
+
+def _answering(scenario: Scenario) -> Iterator[Problem]:
+    """Where there are no tools the answer is all there is."""
+    if scenario.end.silence:
+        yield Problem(("end", "silence"), "nobody is ever silent where there are no tools", "a [[classify]]")
+    if not (scenario.end.check or scenario.classify):
+        yield Problem(("end",), "whatever is answered passes", "a [[classify]] or an [[end.check]]")
+
+
+def _endings(scenario: Scenario) -> Iterator[Problem]:
     reached: set[str] = set()
     for _ in scenario.kind:
         ready = [kind for kind in scenario.kind if reached.issuperset(kind.needs)]

@@ -8,6 +8,7 @@ from harness.documents.patterns import pattern_problem
 from harness.scenario.placeholders import VALUE_MAX, find_cycle, find_oversized, names_in
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.base import JsonValue
+from harness.schema.packet import PACKET_NAME
 from harness.schema.scenario import LateValue, Scenario
 
 __all__ = ["built_in_names", "text_problems"]
@@ -23,13 +24,14 @@ def built_in_names(scenario: Scenario) -> tuple[str, ...]:
 def text_problems(scenario: Scenario) -> Iterator[Problem]:
     """Undeclared, misplaced, shadowing and circular names, and late values that cannot be resolved."""
     data: JsonValue = scenario.model_dump(mode="json", exclude_unset=True)
-    known = sorted({*built_in_names(scenario), *scenario.values, *scenario.late})
+    packet = () if scenario.packet is None else (PACKET_NAME,)
+    known = sorted({*built_in_names(scenario), *scenario.values, *scenario.late, *packet})
     for path, text in _texts(data, ()):
         for name in names_in(text):
             if name not in known:
                 yield Problem(path, f"unknown placeholder {{{name}}}{nearest(name, known)}", ", ".join(known))
-            elif name in scenario.late:
-                yield from _misplaced(scenario.late[name], name, path)
+            else:
+                yield from _misplaced(scenario, name, path)
     for path in _keys(data, ()):
         if any(name in known for name in names_in(str(path[-1]))):
             yield Problem(path, "a placeholder in a key", "placeholders in values only")
@@ -44,8 +46,16 @@ def text_problems(scenario: Scenario) -> Iterator[Problem]:
         yield from _late_problems(scenario, late, ("late", name))
 
 
-def _misplaced(late: LateValue, name: str, path: KeyPath) -> Iterator[Problem]:
-    """Scripts may use any late value, the system text none of a result, the user text those of the plane only."""
+def _misplaced(scenario: Scenario, name: str, path: KeyPath) -> Iterator[Problem]:
+    """Scripts may use any late value, the system text none of a result, the user text those of the plane only.
+
+    The packet is for the user text alone.
+    """
+    late = scenario.late.get(name)
+    if late is None:
+        if name == PACKET_NAME and name not in scenario.values and path != ("prompt", "user"):
+            yield Problem(path, "the packet is shown elsewhere", f"{{{PACKET_NAME}}} in prompt.user only")
+        return
     text = f"the late value {{{name}}} is not known here"
     if path[0] not in _LATE_PLACES:
         yield Problem(path, text, "late values in prompt and script only")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from harness.errors import ScenarioError, ScriptError
+from harness.scenario.fixed_clock import fixed_clock_problems
 from harness.scenario.placeholders import static_values, substitute
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.scenario.scripts import script_problems
@@ -39,6 +40,7 @@ def world_problems(
     known = _known(scenario)
     yield from _places(scenario, known)
     yield from _tools(scenario, grammars, known)
+    yield from fixed_clock_problems(scenario, in_process=offered is not None)
     yield from _observed(scenario)
     yield from _outcomes(scenario)
     yield from _scripts(scenario)

@@ -17,6 +17,7 @@ from harness.scenario.checking_classifiers import NoClassifiers, classifier_prob
 from harness.scenario.checking_control import control_problems
 from harness.scenario.checking_faults import fault_problems
 from harness.scenario.checking_following import following_problems
+from harness.scenario.checking_packet import packet_problems
 from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
@@ -77,6 +78,7 @@ def load(
         *control_problems(scenario),
         *fault_problems(scenario),
         *pair_problems(scenario, variant_names(data)),
+        *packet_problems(scenario),
         *classifier_problems(scenario, classifiers),
     ]
     if problems:

@@ -46,7 +46,7 @@ _REPEAT_DIGITS = len(str(REPEAT_MAX))
 
 def names_in(text: str) -> tuple[str, ...]:
     """Every name that stands in braces in ``text``, in order."""
-    return tuple(PLACEHOLDER.findall(text))
+    return tuple(PLACEHOLDER.findall(text)) if "{" in text else ()
 
 
 def substitute(text: str, lookup: Callable[[str], str | None]) -> str:
@@ -56,6 +56,8 @@ def substitute(text: str, lookup: Callable[[str], str | None]) -> str:
     may be text. Raises ScriptError where all N together are above ``REPEAT_MAX``, or the whole is above ``BOUND_MAX``.
     """
     room = _Room()
+    if "{" not in text:
+        return room.replace(text, lookup)
     parts, done, repeated = [], 0, 0
     for match in _REPEAT.finditer(text):
         repeated += _count(match[2])
@@ -137,7 +139,11 @@ def bind(scenario: Scenario, values: Mapping[str, str], source: str = "") -> Sce
 def _with_texts(scenario: Scenario, whole: JsonValue, data: JsonValue) -> Scenario:
     """The scenario that ``data`` says; only parts that differ from ``whole`` are made anew. Raises ValidationError."""
     before, after = (value if isinstance(value, dict) else {} for value in (whole, data))
-    changed = {name: after[name] for name in Scenario.model_fields if after.get(name) != before.get(name)}
+    changed: dict[str, JsonValue] = {}
+    for name in Scenario.model_fields:
+        old, new = before.get(name), after.get(name)
+        if new is not old and new != old:  # what nothing was put into is the very same value
+            changed[name] = new
     made = _part(tuple(changed)).model_validate_json(json.dumps(changed))
     return scenario.model_copy(update={name: getattr(made, name) for name in changed})
 

@@ -52,8 +52,8 @@ def _action_problems(action: Action, path: KeyPath) -> Iterator[Problem]:
     if len(given) != 1:
         count = "more than one answer" if given else "no answer"
         yield Problem(path, f"an action that gives {count}", f"exactly one of {_FORM_NAMES}")
-    elif action.replace and given != ["command"]:
-        yield Problem((*path, "replace"), "there is no command to replace in", "beside command only")
+    elif action.replace and given not in (["command"], ["content"]):
+        yield Problem((*path, "replace"), "there is no text to replace in", "beside command or content only")
     elif action.assistant_content is not None and given[0] not in ("command", "calls"):
         yield Problem((*path, "assistant_content"), "there is no call beside this text", "beside command or calls only")
 

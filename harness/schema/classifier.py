@@ -44,7 +44,7 @@ class ClassifierSpec(Frozen):
 
     by: ClassifierName
     code: Code
-    codes: dict[str, Code] = Field(default={}, max_length=16)
+    codes: dict[str, Code] = Field(default={}, max_length=128)
     when: Literal["passing", "judged"] = "passing"
     settings: dict[str, JsonValue] = Field(default={}, max_length=64)
 
@@ -55,8 +55,9 @@ class CallEvidence(Plain):
 
     ``step`` and ``turn`` count from 1. ``tool`` is the name that was called. ``arguments`` is the JSON object, None
     where there was none; ``command`` the command of a command tool; ``operation`` that of the control plane, where the
-    tool is one. ``reached_plane``: the control plane got it. ``error`` is the code of a typed error, ``answer`` the
-    JSON object that the control plane answered.
+    tool is one. ``reached_plane``: the control plane got it; ``ended_well``: what ran says so itself. ``error`` is the
+    code of a typed error, ``answer`` the JSON object that the control plane answered. ``replayed``: it was made before
+    the episode was gone on with, and what is measured now need not show it.
     """
 
     step: int
@@ -69,9 +70,11 @@ class CallEvidence(Plain):
     command: str | None = None
     operation: str | None = None
     reached_plane: bool = False
+    ended_well: bool = False
     error: str | None = None
     answer: dict[str, JsonValue] | None = None
     sets: tuple[Fact, ...] = ()
+    replayed: bool = False
 
 
 @plain
@@ -107,8 +110,9 @@ class Evidence(Plain):
     ``document`` is what checks of the end look into: ``answer``, the JSON or the text of what was said last (not
     there where nothing was), and ``state``, what the control plane holds (not there where it cannot tell). ``text`` is
     what was said last as it stands. ``file`` gives the text of a workspace file (``root/path``) as it is now, None
-    where there is none. ``received`` is the control plane's own log, in its order, since the episode began; None where
-    it keeps none.
+    where there is none. ``before`` is what the control plane held when the episode began, ``received`` its own log of
+    the operations that it was called for, in its order; None where it cannot tell. ``packet`` is the scenario's packet
+    as the prompt showed it.
     """
 
     outcome: Outcome
@@ -117,8 +121,10 @@ class Evidence(Plain):
     document: dict[str, JsonValue] = field(default_factory=dict)
     text: str | None = None
     changes: tuple[ChangeEvidence, ...] = ()
+    before: dict[str, JsonValue] | None = None
     received: tuple[ReceivedCall, ...] | None = None
     file: Callable[[str], str | None] = _no_file
+    packet: JsonValue = None
 
 
 @plain
@@ -127,9 +133,10 @@ class Violation(Plain):
 
     ``ground`` is one of those it distinguishes, for a code of its own. ``steps`` are the calls that show it, the one it
     is about first: they are told by kind and number. Or ``path`` is what changed in the workspace; else ``got`` is what
-    is there at ``pointer`` (``missing``: nothing is), a text of the settings or one of the classifier's ``phrases``.
-    ``expected`` is what was wanted, a value of the scenario or one of the ``phrases``: any other text is shown as its
-    length and digest, and so is a number in ``got`` that is part of an answer, or of nobody knows what.
+    is there at ``pointer`` (``missing``: nothing is): a text of the settings, one of the classifier's ``phrases``, or a
+    place in ``/state`` that was there before. ``expected`` is what was wanted, a value of the scenario or one of the
+    ``phrases``: any other text is shown as its length and digest, and so is a number in ``got`` that is part of an
+    answer, or of nobody knows what.
     """
 
     ground: str = ""

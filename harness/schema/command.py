@@ -48,7 +48,8 @@ class CallSpec(Frozen):
     replaces the value of an option that is present; ``many`` may be repeated; ``flags`` take no value; the values of
     ``inside`` are paths that must stay in the workspace. ``add`` are options with values that a call whose path allows
     them gets where it does not say them. ``volatile`` are JSON pointers into answers whose values may differ between
-    two identical runs (at most 32). ``help`` are call paths whose help may be asked for.
+    two identical runs (at most 32). ``help`` are call paths whose help may be asked for. ``clock``: the control plane's
+    processes see the machine's time, or, ``fixed``, the one that the tools' ``clock`` tells, which stands still.
     """
 
     program: str = "loopx"
@@ -60,9 +61,11 @@ class CallSpec(Frozen):
     add: dict[str, str] = {}
     help: tuple[str, ...] = Field(default=(), max_length=64)
     volatile: tuple[str, ...] = Field(default=(), max_length=32)
+    clock: Literal["machine", "fixed"] = "machine"
 
 
-class GrammarContext(Frozen):
+@plain
+class GrammarContext(Plain):
     """What a grammar must know of the world to read a command.
 
     ``roots`` maps root names to absolute, symlink-free directories; ``cwd`` is the root commands run in; ``readable``
@@ -86,7 +89,8 @@ class Segment(Plain):
     ``operator`` joins it to what stands before (the first has ``;``). ``argv`` holds absolute paths only.
     ``target`` is the workspace path of the one file read (``project/fixture/a.json``), None for listings.
     ``line_limit`` pipes the output into ``head``, which keeps that many lines and whose exit state, 0, is the one that
-    counts; ``formatted`` puts a JSON formatter before it. ``quiet`` drops standard error.
+    counts; ``formatted`` puts a JSON formatter before it. ``quiet`` drops standard error. One that is ``free`` is not
+    rebuilt, and runs alone with the workspace or not at all.
     """
 
     operator: Literal[";", "&&", "||"]
@@ -96,6 +100,7 @@ class Segment(Plain):
     line_limit: int | None = None
     formatted: bool = False
     quiet: bool = False
+    free: bool = False
 
 
 @plain

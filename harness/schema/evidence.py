@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.base import Digest, Plain, plain
 
 __all__ = ["Change", "Entry", "StateDigest", "Writer"]
 
@@ -12,7 +12,8 @@ __all__ = ["Change", "Entry", "StateDigest", "Writer"]
 Writer = Literal["control_plane", "tool", "unknown"]
 
 
-class Entry(Frozen):
+@plain
+class Entry(Plain):
     """One path. ``digest`` is over a file's bytes or a link's target; None for directories and special files."""
 
     path: str
@@ -21,14 +22,16 @@ class Entry(Frozen):
     digest: Digest | None = None
 
 
-class StateDigest(Frozen):
+@plain
+class StateDigest(Plain):
     """All paths below a workspace, sorted, relative (``project/fixture/a.json``), and one digest over them."""
 
     entries: tuple[Entry, ...]
     digest: Digest
 
 
-class Change(Frozen):
+@plain
+class Change(Plain):
     """One difference between two states."""
 
     path: str

@@ -10,7 +10,9 @@ from harness.schema.name import Code, Fact, KindName, Pointer
 __all__ = ["FindingCheck", "Judgement", "Proposal", "RawFinding"]
 
 #: What was looked at when it was found.
-FindingCheck = Literal["order", "answer", "content", "execution", "silence", "boundary", "outcome", "end", "classifier"]
+FindingCheck = Literal[
+    "order", "answer", "content", "execution", "silence", "boundary", "outcome", "end", "packet", "classifier"
+]
 
 
 @plain

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from harness.schema.base import Frozen
+from harness.schema.base import Frozen, JsonValue
 from harness.schema.classifier import Evidence, SettingProblem, Violation
+from harness.schema.packet import Preparation
 from harness.schema.scenario import Scenario
 from harness.schema.verdict import Cause
 
@@ -28,6 +29,15 @@ class Classifier(Frozen):
         """What is wrong with these settings in this scenario, found when its file is read."""
         del scenario
         return ()
+
+    def own_grounds(self) -> Sequence[str]:
+        """What it tells apart besides ``grounds``, with these settings."""
+        return ()
+
+    def prepare(self, packet: JsonValue) -> Preparation:
+        """What it makes of the scenario's packet before anybody is asked; pure."""
+        del packet
+        return Preparation()
 
     def phrases(self) -> Sequence[str]:
         """Words of its own that findings may show, made of the settings alone: what was wanted."""

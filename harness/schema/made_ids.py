@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
@@ -35,4 +36,4 @@ def _renamed(call: ToolCall, found: re.Match[str] | None, turn: int) -> ToolCall
     if found is None:
         return call
     seed = sha256(f"{found[1]} {turn}".encode("ascii")).hexdigest()[:16]
-    return call.model_copy(update={"id": f"made-{seed}-{found[2]}"})
+    return replace(call, id=f"made-{seed}-{found[2]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
@@ -180,6 +181,6 @@ class Reply(Frozen):
         calls = self.calls
         if calls:
             half = calls[-1].arguments_raw[: len(calls[-1].arguments_raw) // 2]
-            cut = calls[-1].model_copy(update={"arguments_raw": half, "arguments": None, "fault": "truncated"})
+            cut = replace(calls[-1], arguments_raw=half, arguments=None, fault="truncated")
             calls = (*calls[:-1], cut)
         return self.model_copy(update={"text": text, "calls": calls, "finish": "length", "finish_word": None})

@@ -11,13 +11,21 @@ __all__ = ["Completed", "OperationAnswer", "PlaneIdentity", "ProcessCommand"]
 
 
 class ProcessCommand(Frozen):
-    """``argv`` without a shell, in ``cwd``, with exactly ``env``; bounds in seconds and bytes per stream."""
+    """``argv`` without a shell, in ``cwd``, with exactly ``env``; bounds in seconds and bytes per stream.
+
+    Where commands are confined it writes below ``folder`` only; None is ``cwd``. ``alone``: it sees nothing of the
+    file system but that folder and the system's programs; where that cannot be held it is not run. ``loopback``: it
+    talks to itself over a loopback of its own, and to nobody else; where that cannot be held it is not run.
+    """
 
     argv: tuple[str, ...] = Field(min_length=1)
     cwd: str
     env: dict[str, str]
     timeout_s: float = Field(default=60.0, gt=0)
     output_bytes: int = Field(default=4_194_304, ge=1)
+    folder: str | None = None
+    alone: bool = False
+    loopback: bool = False
 
 
 @plain

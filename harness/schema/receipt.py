@@ -94,7 +94,8 @@ class TurnSummary(Plain):
     quirks: tuple[Quirk, ...] = ()
 
 
-class Counters(Frozen):
+@plain
+class Counters(Plain):
     """How often."""
 
     model_turns: int
@@ -112,7 +113,8 @@ class BoundaryChange(Frozen):
     allowed: bool
 
 
-class Boundary(Frozen):
+@plain
+class Boundary(Plain):
     """What changed, from observation before and after each executed call. ``measured`` is False where it was not."""
 
     measured: bool

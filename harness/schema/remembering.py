@@ -3,48 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from threading import Lock
 from typing import Generic, TypeVar
 
 from harness.schema.base import Frozen
 
-__all__ = ["remembered"]
+__all__ = ["Remembered", "remembered"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 _Result = TypeVar("_Result")
 
 
-class _Same(Generic[_Value]):
-    """Equal to itself and to what holds the very same object: comparing whole values would cost what is saved."""
+class Remembered(Generic[_Value, _Result]):
+    """A pure function of one frozen value that knows its results for the last ``most`` objects that it was asked of.
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: _Value) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-
-def remembered(most: int) -> Callable[[Callable[[_Value], _Result]], Callable[[_Value], _Result]]:
-    """Decorates a pure function of one frozen value: the results for the last ``most`` objects are kept.
-
-    The objects are kept as well, so that no other one gets their place in memory. Callers share a result and must not
-    change it. What the function raises is not remembered. Safe to use from several threads.
+    By the very same object: comparing whole values would cost what is saved. The objects are kept as well, so that no
+    other one gets their place in memory. Callers share a result and must not change it. What the function raises is not
+    remembered. Safe to use from several threads.
     """
 
-    def decorate(function: Callable[[_Value], _Result]) -> Callable[[_Value], _Result]:
-        @lru_cache(maxsize=most)
-        def kept(same: _Same[_Value]) -> _Result:
-            return function(same.value)
+    def __init__(self, function: Callable[[_Value], _Result], most: int) -> None:
+        self._function, self._most = function, most
+        self._known: dict[int, tuple[_Value, _Result]] = {}
+        self._lock = Lock()
+        self.__doc__ = function.__doc__
 
-        def ask(value: _Value) -> _Result:
-            return kept(_Same(value))
+    def __call__(self, value: _Value) -> _Result:
+        """The result for this object."""
+        known = self._known.get(id(value))
+        if known is not None:
+            return known[1]
+        result = self._function(value)
+        self.know(value, result)
+        return result
 
-        ask.__doc__ = function.__doc__
-        return ask
+    def know(self, value: _Value, result: _Result) -> None:
+        """Remember a result that was computed elsewhere."""
+        with self._lock:
+            self._known[id(value)] = value, result
+            if len(self._known) > self._most:
+                del self._known[next(iter(self._known))]
+
+
+def remembered(most: int) -> Callable[[Callable[[_Value], _Result]], Remembered[_Value, _Result]]:
+    """Decorates a pure function of one frozen value: the results for the last ``most`` objects are kept."""
+
+    def decorate(function: Callable[[_Value], _Result]) -> Remembered[_Value, _Result]:
+        return Remembered(function, most)
 
     return decorate

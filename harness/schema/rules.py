@@ -179,10 +179,11 @@ class EndSpec(Frozen):
     """``accept``: these facts together satisfy the scenario. ``unexpected``: the code of a call of no kind.
 
     With a ``check`` facts are not enough: the actor must stop calling as well, and all checks must hold then.
+    Where there are no tools there are no facts to accept, and silence breaks nothing.
     """
 
-    accept: tuple[Fact, ...] = Field(min_length=1, max_length=64)
-    silence: tuple[SilenceRule, ...] = Field(min_length=1, max_length=256)
+    accept: tuple[Fact, ...] = Field(default=(), max_length=64)
+    silence: tuple[SilenceRule, ...] = Field(default=(), max_length=256)
     unexpected: Code = "unexpected_command"
     check: tuple[EndCheck, ...] = Field(default=(), max_length=256)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
 from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
+from harness.schema.confinement import Confinement, Hold, SandboxLevel
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -54,11 +56,13 @@ class EpisodeOptions(Frozen):
     ``cut_off_calls`` says what becomes of a live model call that its driver was killed in, and that may have been
     paid for: it is made once more and flagged, or the episode waits for a decision. ``repeat_idempotent``: a call of
     the control plane that its driver was killed in, and that may have changed something outside the workspace, is made
-    again where the control plane declares that with the same key it has one effect. ``plane_time`` (ISO 8601) is a
-    seam of the tests: the time inside the control plane's processes.
+    again where the control plane declares that with the same key it has one effect. ``sandbox``: whether what is run
+    is confined to its workspace, as far as the machine can; with ``require`` nothing is played where it cannot.
+    ``plane_time`` (ISO 8601) is a seam of the tests: the time inside the control plane's processes.
     """
 
     executor: Literal["warm", "cold"] = "warm"
+    sandbox: Literal["auto", "require", "off"] = "auto"
     shadow_every: int = 0
     keep_workspace: bool = False
     cut_off_calls: Literal["repeat", "stop"] = "repeat"
@@ -215,7 +219,10 @@ class ReceiptLink(Numerous):
 
 
 class ScenarioSummary(Frozen):
-    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key."""
+    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key.
+
+    ``plane`` is the version of its control plane that it names itself; empty where that was not noted.
+    """
 
     id: ScenarioId
     digest: Digest
@@ -223,15 +230,33 @@ class ScenarioSummary(Frozen):
     tags: tuple[str, ...]
     graph: RuleGraph
     parts: dict[str, str] = {}
+    plane: str = ""
 
 
 class Enforcement(Frozen):
-    """How the boundary was held in this run."""
+    """How the boundary was held in this run.
+
+    ``sandbox`` sums up ``held``: what a process that tried to was measured not to be able to do, before the run and on
+    each machine that played a part of it. ``means`` are those that kept it from that. In the scenarios of
+    ``fixed_clocks`` the control plane's processes saw the scenario's time, in all others the machine's.
+    """
 
     executor: Literal["warm", "cold"]
-    sandbox: Literal["none"] = "none"
+    sandbox: SandboxLevel = "none"
+    held: tuple[Hold, ...] = ()
+    means: tuple[str, ...] = ()
     workspace_mode: str = "0700"
     plane_environment: tuple[str, ...] = ()
+    fixed_clocks: tuple[ScenarioId, ...] = ()
+
+    @property
+    def confinement(self) -> Confinement:
+        """How far what was run was confined."""
+        return Confinement(held=self.held, means=self.means)
+
+    def confined(self, found: Confinement) -> Enforcement:
+        """The same with another confinement."""
+        return self.model_copy(update={"sandbox": found.level, "held": found.held, "means": found.means})
 
 
 class Shard(Frozen):
@@ -279,6 +304,13 @@ class Manifest(Frozen):
     stopped: tuple[str, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
+
+    @property
+    def in_versions(self) -> frozenset[str]:
+        """Names of the control planes that the whole plan plays in more than one version."""
+        plan = self.plan if self.shard is None else self.shard.plan
+        names = Counter(ref.partition("==")[0] for ref in {place.plane for place in plan})
+        return frozenset(name for name, count in names.items() if count > 1)
 
 
 class RunView(Frozen):

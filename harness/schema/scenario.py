@@ -17,6 +17,7 @@ from harness.schema.fault import ActorFault
 from harness.schema.following import FollowUp
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
+from harness.schema.packet import PacketSpec
 from harness.schema.pair import PairSpec
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
@@ -188,7 +189,10 @@ class BoundarySpec(Frozen):
 
 
 class Scenario(Frozen):
-    """One scenario file. ``{name}`` is replaced in every string for declared names only, and never after ``$``."""
+    """One scenario file. ``{name}`` is replaced in every string for declared names only, and never after ``$``.
+
+    With a ``packet`` it may do without tools, kinds and ``end``: then the actor answers, and a classifier judges that.
+    """
 
     schema_: Literal[1] = Field(alias="schema")
     id: ScenarioId
@@ -201,10 +205,11 @@ class Scenario(Frozen):
     late: dict[ValueName, LateValue] = Field(default={}, max_length=64)
     workspace: WorkspaceSpec
     prompt: PromptSpec
-    tool: dict[str, Tool] = Field(min_length=1, max_length=32)
+    packet: PacketSpec | None = None
+    tool: dict[str, Tool] = Field(default={}, max_length=32)
     call: CallSpec | None = None
-    kind: tuple[KindSpec, ...] = Field(min_length=1, max_length=256)
-    end: EndSpec
+    kind: tuple[KindSpec, ...] = Field(default=(), max_length=256)
+    end: EndSpec = EndSpec()
     check: tuple[CheckSpec, ...] = Field(default=(), max_length=256)
     after: tuple[FollowUp, ...] = Field(default=(), max_length=16)
     closing: ClosingSpec | None = None
@@ -247,7 +252,8 @@ class Scenario(Frozen):
                     checks = list(follow.answer.values())
                     found += [follow.failed, *(check.code for check in checks if isinstance(check, AnswerCheck))]
         found += [] if self.closing is None else [self.closing.failed, self.closing.called]
-        found += [self.end.unexpected, *(rule.code for rule in self.end.silence)]
+        found += [self.end.unexpected] if self.kind else []
+        found += [rule.code for rule in self.end.silence]
         found += [check.code for check in self.end.check]
         for spec in self.classify:
             found += [spec.code, *spec.codes.values()]

@@ -23,8 +23,8 @@ class Action(Frozen):
     """One answer; exactly one of ``command``, ``content``, ``calls``, ``raw_message``, ``raw_response``, ``raises``.
 
     ``command`` calls the scenario's one command tool; ``assistant_content`` is text beside it; ``replace`` is applied
-    after substitution, in order, and each old text must be present. ``raw_message`` is the message object of the one
-    choice, ``raw_response`` the whole body, ``raise`` the name of a transport failure.
+    to a command or a ``content`` after substitution, in order, and each old text must be present. ``raw_message`` is
+    the message object of the one choice, ``raw_response`` the whole body, ``raise`` the name of a transport failure.
     """
 
     command: str | None = None

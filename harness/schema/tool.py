@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen, JsonValue
+from harness.schema.base import Frozen, JsonValue, Plain, plain
 from harness.schema.name import Code
 
 __all__ = ["READ_MORE", "CallFault", "CallResult", "ErrorClass", "ResultCode", "ToolCall", "ToolSpec", "TypedError"]
@@ -59,7 +59,8 @@ class ToolSpec(Frozen):
     parameters: dict[str, JsonValue]
 
 
-class ToolCall(Frozen):
+@plain
+class ToolCall(Plain):
     """One call as the actor made it.
 
     ``arguments`` is the decoded JSON object, or None where ``fault`` says why it could not be decoded;

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 
 from harness.schema.base import JsonValue, Plain, plain
+from harness.schema.classifier import Evidence
 from harness.schema.finding import Judgement, Proposal
 from harness.schema.following import FollowUp
 from harness.schema.message import ModelRequest
+from harness.schema.name import Code
 from harness.schema.observation import Observation
 from harness.schema.pointer import Missing
 from harness.schema.scenario import Scenario
@@ -22,7 +25,7 @@ class TraceStep(Plain):
 
     ``after`` are the calls that the harness made itself then, with what they were answered.
     ``turn`` and ``call`` (from 1) are its place; ``tool`` and ``arguments`` as written, ``operation`` that of the
-    control plane where the tool is one; ``error`` is the code of a typed error.
+    control plane where the tool is one; ``error`` is the code of a typed error; ``replayed``: by an earlier driver.
     """
 
     command: str | None
@@ -39,6 +42,11 @@ class TraceStep(Plain):
     operation: str | None = None
     reached_plane: bool = False
     error: str | None = None
+    replayed: bool = False
+
+
+def _nothing(_: Evidence) -> frozenset[Code]:
+    return frozenset()
 
 
 @plain
@@ -46,8 +54,10 @@ class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
-    ``sources`` are the values of other places as they were when a check asked for them. ``ending`` is what checks of
-    the end look at, None where the scenario has none or the episode did not get there.
+    ``sources`` are the values of other places as they were when a check asked for them.
+    ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
+    ``evidence`` is what classifiers are shown, None where the scenario names none; ``judged`` gives the codes of what
+    they find in any evidence.
     """
 
     bound: Scenario
@@ -57,3 +67,5 @@ class EpisodeTrace(Plain):
     kinds_of: dict[str, str | None] = field(default_factory=dict)
     sources: dict[ValueSource, JsonValue | Missing] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None
+    evidence: Evidence | None = None
+    judged: Callable[[Evidence], frozenset[Code]] = _nothing

@@ -7,13 +7,15 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from harness.schema.base import JsonValue
+from harness.schema.classifier import Evidence
 from harness.schema.name import Pointer
 from harness.schema.observation import Observation
 from harness.schema.rules import AnswerCheck, Expectation, ShowsSpec
 
-__all__ = ["Mutation", "of_answer", "of_reads"]
+__all__ = ["Mutation", "of_answer", "of_log", "of_reads"]
 
 _OTHER_TEXT = "changed by the check"
+_OTHER_CODE = "changed_by_the_check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,18 @@ def of_answer(
             yield _with(observation, label, _put(answer, place, other))
     if of_commands and isinstance(value, list):
         yield from _of_commands(check, value, observation, place, kinds)
+
+
+def of_log(evidence: Evidence) -> Iterator[Evidence]:
+    """The control plane's own log without its last call, with it twice, altered, refused or done; and no log at all."""
+    if not evidence.received:
+        return
+    *before, last = evidence.received
+    error = _OTHER_CODE if last.error is None else None
+    altered = replace(last, arguments={_OTHER_TEXT: True})
+    for ending in ((), (last, last), (altered,), (replace(last, error=error),)):
+        yield replace(evidence, received=(*before, *ending))
+    yield replace(evidence, received=None)
 
 
 def of_reads(proof: ShowsSpec, observation: Observation) -> Iterator[Mutation]:

@@ -21,17 +21,22 @@ EPISODES_MAX: Final = 100_000
 def plan(
     loaded: Sequence[LoadedScenario],
     actors_by_scenario: Mapping[str, Sequence[ActorSpec]],
-    planes: Mapping[str, PlaneIdentity],
+    planes: Mapping[str, Sequence[PlaneIdentity]],
     *,
     trials: int = 1,
     options: EpisodeOptions | None = None,
 ) -> tuple[EpisodeJob, ...]:
-    """One job per scenario (by id), actor (as given) and trial (from 1; a recorded actor has one of its own).
+    """One job per scenario (by id), actor, version of its plane (both as given) and trial.
 
-    ``planes`` maps a scenario's plane reference to what is installed. Raises UsageError where one actor would take
+    Trials count from 1; a recorded actor has one of its own. ``planes`` maps the plane that a scenario names to what
+    it is played on, which is installed. Raises UsageError where one actor would take
     the same turns twice under one name, for its receipts could not be told apart, and beyond ``EPISODES_MAX``.
     """
-    asked = sum(trials if actor.trial is None else 1 for actors in actors_by_scenario.values() for actor in actors)
+    asked = sum(
+        len(planes[one.scenario.plane]) * (trials if actor.trial is None else 1)
+        for one in loaded
+        for actor in actors_by_scenario[one.scenario.id]
+    )
     if asked > EPISODES_MAX:
         raise UsageError(f"{asked} episodes are too many for one run; allowed: at most {EPISODES_MAX}")
     shared = options or EpisodeOptions()
@@ -43,11 +48,12 @@ def plan(
             EpisodeJob(
                 loaded=one,
                 actor=actor,
-                plane=planes[one.scenario.plane],
+                plane=plane,
                 trial=trial,
                 options=shared,
             )
             for actor in actors
+            for plane in planes[one.scenario.plane]
             for trial in (range(1, trials + 1) if actor.trial is None else (actor.trial,))
         )
     return tuple(jobs)

@@ -13,7 +13,7 @@ from harness.schema.pointer import MISSING
 from harness.schema.rules import AnswerCheck, CheckSpec, KindSpec
 from harness.schema.scenario import Scenario
 from harness.schema.trace import EpisodeTrace, TraceStep
-from harness.suite.mutations import Mutation, of_answer, of_reads
+from harness.suite.mutations import Mutation, of_answer, of_log, of_reads
 from harness.suite.probing_after import probe_after
 
 __all__ = ["Probed", "probe"]
@@ -71,6 +71,7 @@ def probe(traces: Mapping[str, EpisodeTrace]) -> Probed:
                 _try(found, stage, aim, mutation)
         for number, mutation in _of_the_end(trace):
             _try_end(found, script, trace, number, mutation)
+        _try_log(found, trace)
     for trace in list(traces.values())[:1]:
         found.findings.extend(_untried(trace.bound, tried))
     after = probe_after(traces)
@@ -108,6 +109,19 @@ def _try_end(found: Probed, script: str, trace: EpisodeTrace, aim: tuple[int, st
             todo="expect something there that only the right ending has",
         )
     )
+
+
+def _try_log(found: Probed, trace: EpisodeTrace) -> None:
+    """No script makes the control plane's log lie: codes for that are reached here, where a classifier looks at it."""
+    if trace.evidence is None:
+        return
+    before = trace.judged(trace.evidence)
+    for changed in of_log(trace.evidence):
+        codes = trace.judged(changed) - before
+        if codes:
+            found.mutations += 1
+            found.red += 1
+            found.codes |= codes
 
 
 def _stages(script: str, trace: EpisodeTrace) -> Iterator[_Stage]:

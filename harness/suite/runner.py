@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 
 from harness.collecting import rare_collections
 from harness.errors import InputError, WorkerCrashError
@@ -98,6 +99,7 @@ def run_suite(
     care = care or Care(retries=0)
     play = _Play(Queue(jobs, care, before, pacing), done, again or done, stop, may_start, set(range(len(jobs))))
     flight: dict[Future[EpisodeResult | None], Entry] = {}
+    ended = SimpleQueue[Future[EpisodeResult | None]]()
     with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:
         try:
             while True:
@@ -105,10 +107,15 @@ def run_suite(
                     entry = play.queue.start()
                     if entry is None:
                         break
-                    flight[players.submit(entry.index, entry.job, play.queue.pause_s(entry))] = entry
+                    future = players.submit(entry.index, entry.job, play.queue.pause_s(entry))
+                    flight[future] = entry
+                    future.add_done_callback(ended.put)
                 if not flight:
                     break
-                for future in sorted(wait(flight, return_when=FIRST_COMPLETED).done, key=lambda one: flight[one].index):
+                together = [ended.get()]
+                while not ended.empty():
+                    together.append(ended.get())
+                for future in sorted(together, key=lambda one: flight[one].index):
                     _collect(future, flight.pop(future), play)
         except BaseException:
             stop.set()

@@ -10,6 +10,7 @@ from typing import Final
 from harness import recording
 from harness.errors import StoreError
 from harness.schema.receipt import Receipt
+from harness.wiring.recordings import place_in_run
 from harness.wiring.waiting import EPISODES, durable_place
 from harness.workspace import remove_tree
 
@@ -31,7 +32,6 @@ def keep_damaged(run: Path, receipt: Receipt) -> Path | None:
     folder = durable_place(run / EPISODES, receipt.key).folder
     name = f"{receipt.scenario.replace('/', '--')}-t{receipt.trial}-a{receipt.attempt}-{folder.name[:12]}.{_JOURNAL}"
     kept = run / DAMAGED / name
-    around, whose = run / "recordings", (receipt.actor, receipt.trial, receipt.attempt)
     try:
         if not folder.is_dir():
             return None
@@ -41,7 +41,7 @@ def keep_damaged(run: Path, receipt: Receipt) -> Path | None:
         if is_there:
             journal.rename(kept)
         remove_tree(folder)
-        recording.remove(recording.halves(recording.recording_path(around, receipt.scenario, *whose)))
+        recording.remove(recording.halves(place_in_run(run, receipt)))
     except OSError as error:
         raise StoreError(f"{kept}: cannot be written: {error.strerror or type(error).__name__}") from error
     return kept if is_there else None

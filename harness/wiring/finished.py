@@ -8,6 +8,7 @@ from pathlib import Path
 from harness import recording
 from harness.errors import StoreError
 from harness.schema.run import EpisodeResult
+from harness.wiring.recordings import place_in_run
 from harness.wiring.waiting import EPISODES, durable_place
 from harness.workspace import remove_tree
 
@@ -27,9 +28,8 @@ def forget_finished(run: Path, results: Iterable[EpisodeResult]) -> None:
     """Remove what is left of finished episodes: texts, journals, half recordings. Raises StoreError."""
     for name, result in left_of_finished(run, results).items():
         receipt, folder = result.receipt, run / EPISODES / name
-        whose = (receipt.actor, receipt.trial, receipt.attempt)
         try:
-            recording.remove(recording.halves(recording.recording_path(run / "recordings", receipt.scenario, *whose)))
+            recording.remove(recording.halves(place_in_run(run, receipt)))
             remove_tree(folder)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be removed: {error.strerror or type(error).__name__}") from error

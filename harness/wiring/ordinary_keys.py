@@ -60,5 +60,6 @@ def _words_of(jobs: Sequence[EpisodeJob]) -> list[bytes]:
         texts += [name for kind in one.kind for name in (kind.name, *kind.facts)]
         places = [*one.boundary.plane_writes, *one.boundary.tool_writes, *one.workspace.roots]
         texts += [*places, *(substitute(substitute(place, one.values.get), one.values.get) for place in places)]
-        texts += [check.model_dump(mode="json") for check in (*one.check, *one.after, *one.end.check)]
+        checks = (*one.check, *one.after, *one.end.check, *one.classify)
+        texts += [check.model_dump(mode="json") for check in checks]
     return [json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts]

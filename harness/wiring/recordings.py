@@ -13,6 +13,7 @@ from harness.documents import make_folder
 from harness.episode import judged_by
 from harness.errors import CatalogError, StoreError
 from harness.ports import Provider, Transport
+from harness.receipt import read_manifest
 from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
 from harness.redaction import Scrubber, SecretGuard
@@ -20,6 +21,7 @@ from harness.rules import sayable
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import Digest, digest_json
 from harness.schema.message import GenerationSettings, ModelRequest
+from harness.schema.receipt import Receipt
 from harness.schema.recording import Provenance, Recording, RecordingHeader
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.scenario import LoadedScenario
@@ -35,6 +37,7 @@ __all__ = [
     "judged_by",
     "keep",
     "keeping",
+    "place_in_run",
     "place_of",
     "recorded_choice",
     "recorded_paths",
@@ -56,6 +59,7 @@ class Keeping:
     """Where live episodes are recorded, and which of the recordings stay.
 
     ``failed``: of episodes that did not pass; ``judged``: of those that were judged; ``all``; ``none``.
+    ``in_versions`` names control planes whose versions must be told apart.
     """
 
     folder: Path
@@ -65,6 +69,7 @@ class Keeping:
     replace: bool = False
     provenance: Provenance | None = None
     mode: int = 0o755
+    in_versions: frozenset[str] = frozenset()
 
     def stays(self, verdict: Verdict) -> bool:
         """Whether the recording of an episode with that verdict is kept."""
@@ -101,6 +106,7 @@ def keeping(
     replace: bool = False,
     provenance: Provenance | None = None,
     mode: int = 0o755,
+    in_versions: frozenset[str] = frozenset(),
 ) -> Keeping:
     """How live episodes of these actors are recorded: without any key that they may use.
 
@@ -110,7 +116,11 @@ def keeping(
     names = {spec.key_env for spec in specs if spec.key_env is not None}
     secrets = {name: place.environ[name] for name in sorted(names) if place.environ.get(name, "").strip()}
     return Keeping(
-        folder, SecretGuard(secrets.values()), secrets, stay, replace=replace, provenance=provenance, mode=mode
+        *(folder, SecretGuard(secrets.values()), secrets, stay),
+        replace=replace,
+        provenance=provenance,
+        mode=mode,
+        in_versions=in_versions,
     )
 
 
@@ -214,7 +224,20 @@ def _base(kept: Recording) -> str:
 
 def place_of(job: EpisodeJob, keeping: Keeping) -> Path:
     """Where the recording of a live episode is kept."""
-    return recording.recording_path(keeping.folder, job.loaded.scenario.id, job.actor.identity, job.trial, job.attempt)
+    version = job.plane.version if job.plane.name in keeping.in_versions else ""
+    whose = (job.loaded.scenario.id, job.actor.identity, job.trial, job.attempt)
+    return recording.recording_path(keeping.folder, *whose, version=version)
+
+
+def place_in_run(run: Path, receipt: Receipt, in_versions: frozenset[str] | None = None) -> Path:
+    """Where the run in a folder keeps the recording of a live episode of its own.
+
+    ``in_versions`` is that of its manifest, which is read where it is None. Raises StoreError.
+    """
+    several = read_manifest(run).in_versions if in_versions is None else in_versions
+    version = receipt.plane.version if receipt.plane.name in several else ""
+    whose = (receipt.scenario, receipt.actor, receipt.trial, receipt.attempt)
+    return recording.recording_path(run / "recordings", *whose, version=version)
 
 
 def keep(

@@ -22,6 +22,7 @@ from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen, halves, remove
+from harness.scenario import fixed_time
 from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
@@ -36,6 +37,7 @@ from harness.wiring.quota import EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
+from harness.wiring.sandboxing import InWorkspace, require_loopback, require_room_for_shells
 from harness.wiring.waiting import durable_place
 from harness.workspace import Removals, Workspace, remove_tree
 
@@ -141,7 +143,9 @@ class Session:
             raise
         if keeper is not None and self._keeping is not None:
             result = settled(keeper, self._keeping, result)
-        if job.actor.recording is not None and is_stale(result.receipt):
+        # what was recorded on another version is recorded anew by nobody who plays the scenario's own
+        is_own = job.plane.ref == job.loaded.scenario.plane
+        if job.actor.recording is not None and is_own and is_stale(result.receipt):
             again = rerecord_spec(self._place, Path(job.actor.recording))
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
         if shadow.counts is None:
@@ -190,6 +194,9 @@ class Session:
             raise EnvironmentProblem(
                 f"scenario {job.loaded.scenario.id} needs git, which is not on the PATH; install git"
             )
+        require_room_for_shells(job)
+        if job.plane.wheel_sha256 is not None:
+            require_loopback(self._plane(job.plane.ref), job.options.sandbox)
         masks = Masks()
         actor, witness = self._actor(job, masks)
         actor, asked = with_faults(actor, job.loaded.scenario.fault)
@@ -204,7 +211,7 @@ class Session:
             witness=witness,
             open_plane=open_plane,
             operations=plane_operations(job.plane.ref) or {},
-            executor=self._cold(None),
+            executor=self._cold(None, job.options.sandbox),
             clock=clock,
             cancelled=lambda: self._stop.is_set() or asked.is_set(),
             search_path=self._place.search_path,
@@ -243,11 +250,15 @@ class Session:
         return open_actor(self._place, spec, self._transports, hearing=hearing), None
 
     def _executor_for(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
+        return InWorkspace(self._chosen(job, plane, workspace, shadow), workspace)
+
+    def _chosen(self, job: EpisodeJob, plane: InstalledPlane, workspace: Workspace, shadow: Shadow) -> Executor:
         options = job.options
-        cold = self._cold(options.plane_time)
+        time = options.plane_time or fixed_time(job.loaded.scenario)
+        cold = self._cold(time, options.sandbox)
         if options.executor == "cold":
             return cold
-        warm = self._warm(plane, options.plane_time)
+        warm = self._warm(plane, time, options.sandbox)
         if options.shadow_every < 1:
             return warm
         spec = job.loaded.scenario.call
@@ -263,14 +274,15 @@ class Session:
         executor: Executor = wrapped
         return executor
 
-    def _cold(self, time: str | None) -> Stoppable:
+    def _cold(self, time: str | None, sandbox: str) -> Stoppable:
         process = catalog.module("executors", "process").ProcessExecutor
-        return self._shared(("cold", time or ""), lambda: process(plane_time=_moment(time)))
+        key = ("cold", time or "", sandbox)
+        return self._shared(key, lambda: process(plane_time=_moment(time), confined=sandbox != "off"))
 
-    def _warm(self, plane: InstalledPlane, time: str | None) -> Stoppable:
-        fallback = self._cold(time)
+    def _warm(self, plane: InstalledPlane, time: str | None, sandbox: str) -> Stoppable:
+        fallback = self._cold(time, sandbox)
         warm = catalog.module("executors", "warm").WarmExecutor
-        key = ("warm", plane.identity.ref, time or "")
+        key = ("warm", plane.identity.ref, time or "", sandbox)
         return self._shared(key, lambda: warm(plane.python, fallback=fallback, plane_time=_moment(time)))
 
     def _shared(self, key: tuple[str, ...], make: Callable[[], Stoppable]) -> Stoppable:

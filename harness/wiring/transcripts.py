@@ -15,7 +15,7 @@ from harness.schema.verdict import Verdict
 from harness.transcript import transcript
 from harness.wiring.decoding_recordings import reader_of
 from harness.wiring.places import Settings
-from harness.wiring.recordings import recording_folders, replayed_digest
+from harness.wiring.recordings import place_in_run, recording_folders, replayed_digest
 
 __all__ = ["FILE_MAX", "TEXT_MAX", "TOTAL_MAX", "kept_recording", "transcript_of", "with_transcripts"]
 
@@ -30,13 +30,16 @@ TOTAL_MAX: Final = 12_000_000
 _FIRST: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
 
-def kept_recording(place: Settings, folder: Path, receipt: Receipt) -> Path | None:
+def kept_recording(
+    place: Settings, folder: Path, receipt: Receipt, in_versions: frozenset[str] | None = None
+) -> Path | None:
     """The recording of an episode: what the run kept of a live one, else what a recorded one was played from.
 
-    None where there is none, or where another one lies in its place by now.
+    None where there is none, or where another one lies in its place by now. ``in_versions`` is that of the manifest of
+    the run, which is read where it is None and needed. Raises StoreError.
     """
     if receipt.actor.kind == "live":
-        paths = [_own(folder, receipt)]
+        paths = [place_in_run(folder, receipt, in_versions)]
     elif receipt.actor.kind == "recorded":
         name = f"{receipt.actor.ref.partition(':')[2]}.jsonl"
         paths = [around / receipt.scenario / name for around in recording_folders(place)]
@@ -70,13 +73,12 @@ def _judged(path: Path) -> Receipt | None:
     if folder is None or path.parents[2].name != "recordings":
         return None
     try:
-        receipts = read_run(folder).receipts
+        view = read_run(folder)
     except StoreError:
         return None
-    return next(
-        (one for one in receipts if one.actor.kind == "live" and _own(folder, one) == path and _belongs(path, one)),
-        None,
-    )
+    several = view.manifest.in_versions
+    own = (one for one in view.receipts if one.actor.kind == "live" and place_in_run(folder, one, several) == path)
+    return next((one for one in own if _belongs(path, one)), None)
 
 
 def with_transcripts(place: Settings, folder: Path, view: RunView) -> RunView:
@@ -87,9 +89,10 @@ def with_transcripts(place: Settings, folder: Path, view: RunView) -> RunView:
     """
     found: dict[int, Transcript] = {}
     room = TOTAL_MAX
+    several = view.manifest.in_versions
     numbered = enumerate(view.receipts, start=1)
     for number, receipt in sorted(numbered, key=lambda one: _FIRST.index(one[1].verdict)):
-        path = kept_recording(place, folder, receipt)
+        path = kept_recording(place, folder, receipt, several)
         if path is None:
             if receipt.actor.kind == "recorded":
                 found[number] = _gone(receipt)
@@ -126,11 +129,6 @@ def _bounded(path: Path, name: str, receipt: Receipt, room: int) -> Transcript |
     same = receipt.actor.kind == "recorded" or made.header.scenario_digest == receipt.scenario_digest
     fits = same and made.header.trial == receipt.trial
     return transcript(made, name, size=size, text_bytes=TEXT_MAX, read=reader_of(made.header)) if fits else None
-
-
-def _own(folder: Path, receipt: Receipt) -> Path:
-    around = folder / "recordings"
-    return recording.recording_path(around, receipt.scenario, receipt.actor, receipt.trial, receipt.attempt)
 
 
 def _belongs(path: Path, receipt: Receipt) -> bool:

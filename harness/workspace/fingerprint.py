@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Literal, NamedTuple
 
 from harness.errors import MachineError
 from harness.schema.base import Digest, JsonValue, canonical_json, digest_bytes, digest_text
 from harness.schema.evidence import Change, Entry, StateDigest
 from harness.workspace.ticks import Ticks
+from harness.workspace.whole import read_whole
 
 __all__ = ["Fingerprinter", "diff", "take"]
 
@@ -30,17 +30,22 @@ _HIDE_MAX = 16 << 20
 Hide = Callable[[str], str]
 #: What a file says, by its path; for files that may say the same with other bytes.
 Meanings = Mapping[Path, Callable[[], JsonValue]]
-_Found = TypeVar("_Found")
 #: Names as they stand in paths, and the entries' own paths.
 _Listing = tuple[tuple[str, bytes], ...]
+#: An entry, and what it lists where it is a directory.
+_Looked = tuple[Entry, _Listing | None]
+_Identity = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen(Generic[_Found]):
-    """What a file or a directory held, and what told that it was this one in this state."""
+class _Seen(NamedTuple):
+    """What a file or a directory was and held, and what told that it was this one in this state."""
 
-    identity: tuple[int, ...]
-    held: _Found
+    identity: _Identity
+    held: _Looked
+
+
+#: Stands for the root itself, which is no part of the state.
+_ROOT = Entry(path="", type="directory", mode=0)
 
 
 class Fingerprinter:
@@ -60,8 +65,7 @@ class Fingerprinter:
     def __init__(self, hide: Hide | None = None, meanings: Meanings | None = None) -> None:
         self._hide = hide
         self._meanings = {os.fsencode(path): say for path, say in (meanings or {}).items()}
-        self._files: dict[bytes, _Seen[Digest]] = {}
-        self._folders: dict[bytes, _Seen[_Listing]] = {}
+        self._settled: dict[bytes, _Seen] = {}
         self._entries: dict[str, Entry] = {}
         self._last: StateDigest | None = None
         self._ticks: Ticks | None = None
@@ -82,7 +86,7 @@ class Fingerprinter:
         self._reads = False
         left_out = {_escaped(os.fsencode(path)) for path in exclude}
         entries: list[Entry] = []
-        waiting = [("", self._listed(top, _found(top)))]
+        waiting = [("", self._in_root(top))]
         while waiting:
             prefix, items = waiting.pop()
             for name, at in items or ():
@@ -104,26 +108,35 @@ class Fingerprinter:
             self._last = _state(entries)
         return self._last
 
-    def _entry(self, at: bytes, path: str) -> tuple[Entry, _Listing | None]:
+    def _entry(self, at: bytes, path: str) -> _Looked:
         """One entry, and what lies in it where it is a directory that can be listed."""
         found = os.lstat(at)
+        known = self._settled.get(at)
+        if known is not None and known.identity == _identity(found):
+            return known.held
         kind = stat.S_IFMT(found.st_mode)
         if kind == stat.S_IFLNK:
             target = self._hidden(os.readlink(at))  # noqa: PTH115  (bytes)
             return self._made(path, "link", 0o777, digest_bytes(target)), None
         mode = stat.S_IMODE(found.st_mode)
+        inner: _Listing | None = None
+        settled: _Identity | None = None
         if kind == stat.S_IFDIR:
-            inner = self._listed(at, found)
-            return self._made(path, "other" if inner is None else "directory", mode, None), inner
-        digest = self._file(at, found) if kind == stat.S_IFREG else None
-        return self._made(path, "other" if digest is None else "file", mode, digest), None
+            inner, settled = self._listed(at, found)
+            entry = self._made(path, "other" if inner is None else "directory", mode, None)
+        else:
+            digest, settled = self._file(at) if kind == stat.S_IFREG else (None, None)
+            entry = self._made(path, "other" if digest is None else "file", mode, digest)
+        if settled is not None and settled == _identity(found):
+            self._settled[at] = _Seen(settled, (entry, inner))
+        return entry, inner
 
     def _made(
         self, path: str, kind: Literal["file", "directory", "link", "other"], mode: int, digest: Digest | None
     ) -> Entry:
         """The entry of the last time where it is still the same."""
         last = self._entries.get(path)
-        if last is None or (last.type, last.mode, last.digest) != (kind, mode, digest):
+        if last is None or last.digest != digest or last.mode != mode or last.type != kind:
             last = self._entries[path] = Entry(path=path, type=kind, mode=mode, digest=digest)
         return last
 
@@ -134,26 +147,35 @@ class Fingerprinter:
             self._reads_since = None if self._ticks is None else self._ticks.now()
         return self._reads_since
 
-    def _listed(self, folder: bytes, found: os.stat_result | None) -> _Listing | None:
-        """What a directory lists, None where it cannot be listed; ``found`` was asked before."""
-        known = self._folders.get(folder)
-        if known is not None and found is not None and known.identity == _identity(found):
-            return known.held
+    def _in_root(self, top: bytes) -> _Listing | None:
+        """What the root lists, whatever it is itself."""
+        found = _found(top)
+        if found is None:
+            return self._listed(top, None)[0]
+        known = self._settled.get(top)
+        if known is not None and known.identity == _identity(found):
+            return known.held[1]
+        listing, settled = self._listed(top, found)
+        if settled is not None:
+            self._settled[top] = _Seen(settled, (_ROOT, listing))
+        return listing
+
+    def _listed(self, folder: bytes, found: os.stat_result | None) -> tuple[_Listing | None, _Identity | None]:
+        """What a directory lists, None where it cannot be listed; ``found`` was asked before.
+
+        With its identity where no later change can leave that as it is.
+        """
         present = self._present()
         try:
             listing = tuple((_escaped(name), folder + b"/" + name) for name in os.listdir(folder))  # noqa: PTH208
         except OSError as error:
             _wanting(error)
-            return None
-        if present is not None and found is not None and found.st_ctime_ns < present:
-            self._folders[folder] = _Seen(_identity(found), listing)
-        return listing
+            return None, None
+        is_settled = present is not None and found is not None and found.st_ctime_ns < present
+        return listing, _identity(found) if is_settled and found is not None else None
 
-    def _file(self, path: bytes, known_as: os.stat_result) -> Digest | None:
-        """The digest of a file, None where it cannot be read."""
-        known = self._files.get(path)
-        if known is not None and known.identity == _identity(known_as):
-            return known.held
+    def _file(self, path: bytes) -> tuple[Digest | None, _Identity | None]:
+        """The digest of a file, None where it cannot be read; its identity as ``_listed`` tells it."""
         present = self._present()
         try:
             descriptor = os.open(path, _READ)
@@ -161,23 +183,23 @@ class Fingerprinter:
             raise
         except OSError as error:
             _wanting(error)
-            return None
-        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  (a descriptor)
+            return None, None
+        try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
-                return None
+                return None, None
             if path in self._meanings:
-                return digest_bytes(self._hidden(canonical_json(self._meanings[path]()).encode("utf-8")))
+                return digest_bytes(self._hidden(canonical_json(self._meanings[path]()).encode("utf-8"))), None
             if self._hide is not None and found.st_size <= _HIDE_MAX:
-                digest = digest_bytes(self._hidden(file.read(_HIDE_MAX + 1)))
+                digest = digest_bytes(self._hidden(read_whole(descriptor, found.st_size, _HIDE_MAX)))
             else:
                 content = sha256()
-                while chunk := file.read(_CHUNK):
+                while chunk := os.read(descriptor, _CHUNK):
                     content.update(chunk)
                 digest = f"sha256:{content.hexdigest()}"
-        if present is not None and found.st_ctime_ns < present:
-            self._files[path] = _Seen(_identity(found), digest)
-        return digest
+        finally:
+            os.close(descriptor)
+        return digest, _identity(found) if present is not None and found.st_ctime_ns < present else None
 
     def _hidden(self, data: bytes) -> bytes:
         if self._hide is None:
@@ -228,7 +250,7 @@ def _wanting(error: OSError) -> None:
         raise MachineError(f"the workspace cannot be looked at: {error.strerror}") from error
 
 
-def _identity(found: os.stat_result) -> tuple[int, ...]:
+def _identity(found: os.stat_result) -> _Identity:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 

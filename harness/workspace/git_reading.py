@@ -43,7 +43,8 @@ def git_environment(cwd: Path, filters: Iterable[str] = ()) -> dict[str, str]:
     ``filters`` are settings of filters (``filter.NAME.clean`` and so on): those are off. Git runs a filter at files
     whose times changed, and there is no one setting for all of them.
     """
-    settings = dict(_SETTINGS)
+    # in containers and on network file systems what this user made may belong to another
+    settings = {**_SETTINGS, "safe.directory": str(cwd)}
     for name in filters:
         driver = name.rpartition(".")[0]
         settings |= {f"{driver}.{part}": "" for part in ("clean", "smudge", "process")} | {

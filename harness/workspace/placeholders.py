@@ -21,6 +21,8 @@ from harness.workspace.reservation import PROCESS_HOME, Workspace
 __all__ = ["Placeholders"]
 
 _WHOLE = "{fixture_root}"
+#: What JSON, percent-encoding and all encodings of names write as it is, but for slashes.
+_SAME_IN_ALL = re.compile(r"[A-Za-z0-9_.~/-]+")
 
 # A root's path does not end before one of these; the workspace's own path, whose name is drawn by lot, always does.
 _ENDS = r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9_])"
@@ -113,6 +115,8 @@ class Placeholders:
 
 def _spellings(path: Path) -> set[str]:
     """How a path may be spelled in a text."""
+    if _SAME_IN_ALL.fullmatch(str(path)):
+        return {str(path), str(path).replace("/", r"\/")}
     raw = os.fsencode(path)
     plain = {str(path), raw.decode("utf-8", "surrogateescape"), raw.decode("utf-8", "replace")}
     once = _in_json(plain)

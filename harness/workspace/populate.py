@@ -14,6 +14,7 @@ from harness.errors import MachineError, SetupRejectedError
 from harness.schema.scenario import WorkspaceSpec
 from harness.workspace.repository import REPOSITORY_DIRECTORIES, repository_files
 from harness.workspace.reservation import Workspace
+from harness.workspace.whole import write_whole
 
 __all__ = ["MADE_AT_NS", "populate"]
 
@@ -105,16 +106,17 @@ class _Writer:
         path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
         with _refused(self.where):
             descriptor = os.open(path, _NEW_FILE, 0o600)
-            with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
-                file.write(data)
-                file.flush()  # all of it, or an error: a full disc takes a part of an unbuffered write
+            try:
+                write_whole(descriptor, data)
                 os.fchmod(descriptor, mode)
                 os.utime(descriptor, ns=(MADE_AT_NS, MADE_AT_NS))
+            finally:
+                os.close(descriptor)
 
     def settle(self) -> None:
         """Set the directories' times."""
-        for path in self._directories.values():
-            with _refused("workspace"):
+        with _refused("workspace"):
+            for path in self._directories.values():
                 os.utime(path, ns=(MADE_AT_NS, MADE_AT_NS))
 
 

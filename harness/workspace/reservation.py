@@ -20,6 +20,7 @@ from pathlib import Path
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
 from harness.workspace.removal import remove_tree
+from harness.workspace.whole import write_whole
 
 __all__ = ["PROCESS_HOME", "Workspace", "reserve", "sweep"]
 
@@ -195,8 +196,7 @@ def _claim_again(place: Path, name: str) -> tuple[Path, int]:
 def _mark(owner: Path, descriptor: int) -> None:
     """Say whose file it is, all of it; where there is no room for that it goes. Raises EnvironmentProblem."""
     try:
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(_MARK)
+        write_whole(descriptor, _MARK)
     except OSError as error:
         owner.unlink(missing_ok=True)
         os.close(descriptor)

@@ -48,7 +48,7 @@ def jobs_of(url: str, count: int) -> tuple[EpisodeJob, ...]:
         digest=digest_json(ref),
     )
     spec = ActorSpec(identity=identity, base_url=url, key_required=False)
-    return plan([loaded], {scenario.id: [spec]}, {"bench==1": PLANE}, trials=count)
+    return plan([loaded], {scenario.id: [spec]}, {"bench==1": (PLANE,)}, trials=count)
 
 
 @dataclass

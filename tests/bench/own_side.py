@@ -94,7 +94,7 @@ def jobs_of(count: int) -> tuple[EpisodeJob, ...]:
     loaded = LoadedScenario(scenario=scenario, digest=digest_json(SCENARIO), path="bench.toml")
     identity = ActorIdentity(ref="script:reference", kind="script", digest=digest_json("bench"))
     spec = ActorSpec(identity=identity, script=scenario.script.reference)
-    return plan([loaded], {scenario.id: [spec]}, {"bench==1": PLANE}, trials=count)
+    return plan([loaded], {scenario.id: [spec]}, {"bench==1": (PLANE,)}, trials=count)
 
 
 def manifest_of(jobs: Sequence[EpisodeJob]) -> Manifest:

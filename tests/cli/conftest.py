@@ -17,6 +17,7 @@ from harness.errors import CatalogError, PlaneMissingError
 from harness.meter import Ceiling
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
+from harness.schema.confinement import Confinement
 from harness.schema.message import GenerationSettings
 from harness.schema.outcome import Outcome
 from harness.schema.price import Price
@@ -26,6 +27,8 @@ from harness.schema.run import EpisodeJob, EpisodeResult, RunLogEntry
 from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.verdict import Verdict
 
+#: What is seen to hold in that world.
+HELD = Confinement(held=("writes", "attributes", "tcp", "udp", "unix", "processes"), means=("made-up",))
 PLANE = PlaneIdentity(name="loopx", version="0.4.8", wheel_sha256="ab")
 
 
@@ -152,7 +155,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     def plane_identity(place: wiring.Settings, ref: str) -> PlaneIdentity:
         if ref not in made.planes:
             raise PlaneMissingError(ref, place.home)
-        return PLANE
+        name, _, version = ref.partition("==")
+        return PlaneIdentity(name=name, version=version, wheel_sha256="ab")
 
     def sweep() -> int:
         made.swept += 1
@@ -178,6 +182,7 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.setattr(wiring, "actor_specs", lambda _place, text, _loaded, _sets: made.actor_specs(text))
     monkeypatch.setattr(wiring, "secret_guard", lambda *_: SecretGuard(["canary-secret"]))
     monkeypatch.setattr("harness.workspace.sweep", sweep)
+    monkeypatch.setattr("harness.wiring.sandboxing.measured", lambda: HELD)
     return made
 
 

@@ -275,3 +275,18 @@ def test_a_recording_that_cannot_be_read_is_told_and_the_others_are_replayed(
     assert printed.err == f"harness: {replayed.broken[0]}\n"
     assert replayed.counts == "1 of 2 recordings is unreadable"
     assert "bad.jsonl: recording_unreadable: the file is empty" in replayed.broken[0]
+
+
+@pytest.mark.parametrize("said", ["auto", "off"])
+def test_the_sandbox_of_the_scripts_is_the_one_that_was_said(
+    harness: Harness, world: World, judged: None, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    seen: list[str] = []
+
+    def tracer(*given: object) -> None:
+        (options,) = (one for one in given if isinstance(one, EpisodeOptions))
+        seen.append(options.sandbox)
+
+    monkeypatch.setattr("harness.cli.check._tracer", tracer)
+    harness("check", "pack/a", "--sandbox", said)
+    assert seen == [said]

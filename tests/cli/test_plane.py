@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -39,10 +40,10 @@ def one(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_install_goes_to_the_home_and_takes_a_wheel(
     harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, Path, Path | None]] = []
+    asked: list[tuple[str, Path, Path | None, Path | None]] = []
 
-    def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
-        asked.append((ref, home, wheel))
+    def install(ref: str, *, home: Path, wheel: Path | None = None, node: Path | None = None) -> InstalledPlane:
+        asked.append((ref, home, wheel, node))
         return HERE
 
     monkeypatch.setattr(provision, "install", install)
@@ -54,7 +55,12 @@ def test_install_goes_to_the_home_and_takes_a_wheel(
         "",
     )
     assert harness("plane", "install", "loopx==0.4.8", "--from", "a.whl")[0] == 0
-    assert asked == [("loopx==0.4.8", home, None), ("loopx==0.4.8", home, Path("a.whl"))]
+    assert harness("plane", "install", "loopx==0.4.8", "--node", "a.whl")[0] == 0
+    assert asked == [
+        ("loopx==0.4.8", home, None, None),
+        ("loopx==0.4.8", home, Path("a.whl"), None),
+        ("loopx==0.4.8", home, None, Path("a.whl")),
+    ]
 
 
 def test_install_of_nonsense_is_one_line(harness: Harness, home: Path) -> None:
@@ -65,8 +71,8 @@ def test_install_of_nonsense_is_one_line(harness: Harness, home: Path) -> None:
 
 
 def test_install_that_fails_is_one_line(harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def install(ref: str, *, home: Path, wheel: Path | None = None) -> InstalledPlane:
-        del ref, home, wheel
+    def install(ref: str, *, home: Path, wheel: Path | None = None, node: Path | None = None) -> InstalledPlane:
+        del ref, home, wheel, node
         raise ProvisionError("no network, and no wheel is kept")
 
     monkeypatch.setattr(provision, "install", install)
@@ -75,15 +81,29 @@ def test_install_that_fails_is_one_line(harness: Harness, home: Path, monkeypatc
 
 
 def test_list_tells_what_is_installed_in_each_form(harness: Harness, one: Path) -> None:
-    row = {"plane": "loopx==0.4.8", "wheel_sha256": "ab", "root": "/planes/loopx/0.4.8"}
+    row = {"plane": "loopx==0.4.8", "wheel_sha256": "ab", "root": "/planes/loopx/0.4.8", "node": None}
 
-    own = {"plane": "registry", "wheel_sha256": None, "root": None}
+    own = {"plane": "registry", "wheel_sha256": None, "root": None, "node": None}
 
     lines = harness("plane", "list")[1].splitlines()
     assert lines[:2] == ["plane         where", "loopx==0.4.8  /planes/loopx/0.4.8"]
     assert lines[2].startswith("registry      part of harness, version 1+")
     assert list(map(json.loads, harness("plane", "list", "--format", "jsonl")[1].splitlines())) == [row, own]
     assert json.loads(harness("plane", "list", "--format", "json")[1]) == {"planes": [row, own]}
+
+
+def test_list_and_doctor_tell_the_node_of_a_version_that_needs_one(
+    harness: Harness, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = replace(HERE, identity=HERE.identity.model_copy(update={"version": "2.1.1"}), node=Path("/node/24.1.0/bin"))
+    monkeypatch.setattr(provision, "installed", lambda _: (HERE, newer))
+
+    lines = harness("plane", "list")[1].splitlines()
+    assert lines[0].split() == ["plane", "where", "node"]
+    assert [line.split()[2:] for line in lines[1:3]] == [[], ["24.1.0"]]
+    row = json.loads(harness("plane", "list", "--format", "jsonl")[1].splitlines()[1])
+    assert (row["plane"], row["node"]) == ("loopx==2.1.1", "24.1.0")
+    assert "/planes/loopx/0.4.8, with Node.js 24.1.0" in harness("doctor")[1]
 
 
 def test_list_of_nothing_tells_the_line_to_type(harness: Harness, home: Path) -> None:

@@ -67,6 +67,33 @@ def test_a_run_is_told_in_plain_words(harness: Harness) -> None:
     assert harness("qualify", "nightly") == (0, MIXED, "")
 
 
+def test_each_version_of_a_run_is_told_by_itself_and_none_is_added_to_another(harness: Harness) -> None:
+    newer = PLANE.model_copy(update={"version": "2.1.1", "wheel_sha256": "9e" * 32})
+    played = [*several("pack/a", 3, 3), *several("pack/a", 1, 3, plane=newer), *several("pack/b", 2, 2, plane=newer)]
+    write_run(Path("both"), played)
+    code, out, err = harness("qualify", "both", "--format", "json")
+    assert (code, err) == (0, "")
+    actors = json.loads(out)["actors"]
+    assert [(one["run"], one["judged"]["passes"], one["judged"]["n"]) for one in actors] == [
+        ("both on loopx==0.4.8", 3, 3),
+        ("both on loopx==2.1.1", 3, 5),
+    ]
+    text = harness("qualify", "both")[1]
+    assert text.startswith("A both on loopx==0.4.8: 3 trials planned, loopx==0.4.8\nB both on loopx==2.1.1: 5 trials")
+    assert {"3/3", "3/5"} <= set(text.split())
+    assert "6/8" not in text
+    # models are compared on one version
+    code, _, err = harness("compare", "both")
+    assert (code, err.count("\n")) == (4, 1)
+    assert "both: holds pack/a in two versions (of the scenario, of the control plane, or of how it is judged)" in err
+    write_run(Path("again"), several("pack/a", 2, 3))
+    assert harness("qualify", "both", "again")[0] == 0
+    write_run(Path("other"), several("pack/b", 2, 3))
+    code, _, err = harness("qualify", "both", "other")
+    assert (code, err.count("\n")) == (4, 1)
+    assert "other cannot stand beside both on loopx==0.4.8: scenario pack/a is in one of them only" in err
+
+
 def test_the_page_shows_what_is_printed() -> None:
     page = Path(__file__).parents[2] / "docs" / "qualification.md"
     assert f"```text\n{MIXED}```\n" in page.read_text("utf-8")

@@ -30,11 +30,14 @@ SAID: dict[str, tuple[str, ...]] = {
     "refusals": ("--refusals", "7"),
     "repeat_idempotent": ("--repeat-idempotent",),
     "reports": ("--report", "junit"),
+    "require_sandbox": ("--require-sandbox",),
     "retries": ("--retries", "5"),
+    "sandbox": ("--sandbox", "off"),
     "shadow": ("--shadow", "0"),
     "stale": ("--stale", "warn"),
 }
 REFUSED: dict[str, tuple[str, ...]] = {
+    "planes": ("--plane", "loopx==0.4.8"),
     "actors": ("--actor", "script"),
     "out": ("--out", "other"),
     "selection": ("pack/a",),

@@ -17,8 +17,10 @@ import pytest
 from harness.cli.output import colored
 from harness.errors import PlaneMissingError, StoreError
 from harness.receipt import RunStore, read_run
+from harness.schema.confinement import Confinement
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest
 from harness.schema.verdict import Verdict
+from harness.wiring import sandboxing
 
 PATIENCE_S = 20.0
 
@@ -510,3 +512,47 @@ def test_a_short_key_is_not_looked_for_and_harms_nothing(
     monkeypatch.setenv("SOME_API_KEY", word)
 
     assert harness("run", "--actor", "openai/m", "--yes-spend")[::2] == (0, "")
+
+
+def test_the_manifest_tells_what_was_seen_to_hold(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Confinement(held=("writes", "tcp"), means=("landlock-4",))
+    monkeypatch.setattr(sandboxing, "measured", lambda: seen)
+    assert harness("run", "--out", "out", "--require-sandbox")[0] == 0
+    assert harness("run", "--out", "open", "--sandbox", "off")[0] == 0
+
+    held = read_run(world.folder / "out").manifest.enforcement
+    assert (held.sandbox, held.held, held.means) == ("filesystem", ("writes", "tcp"), ("landlock-4",))
+    assert read_run(world.folder / "open").manifest.enforcement.sandbox == "none"
+
+    monkeypatch.setattr(sandboxing, "measured", Confinement)
+    assert harness("run", "--resume", "out", "--sandbox", "auto")[0] == 4
+    for name in ("out", "open"):
+        assert (world.folder / name / "manifest.json").is_file()
+
+
+def test_a_run_that_went_on_with_less_says_less(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandboxing, "measured", lambda: Confinement(held=("writes", "tcp", "udp", "unix")))
+    assert harness("run", "--out", "out")[0] == 0
+    monkeypatch.setattr(sandboxing, "measured", lambda: Confinement(held=("writes", "tcp")))
+    assert harness("run", "--resume", "out")[0] == 0
+    monkeypatch.setattr(sandboxing, "measured", lambda: Confinement(held=("writes", "tcp", "udp", "unix")))
+    assert harness("run", "--resume", "out")[0] == 0
+    assert read_run(world.folder / "out").manifest.enforcement.held == ("writes", "tcp")
+
+
+def test_a_sandbox_that_is_required_and_not_there_is_refused_before_anything(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandboxing, "measured", Confinement)
+    for more in ((), ("--dry-run",)):
+        code, out, err = harness("run", "--out", "out", "--require-sandbox", *more)
+        assert (code, out, err.count("\n")) == (4, "", 1)
+        assert "--require-sandbox: nothing keeps what is run to its workspace here" in err
+    assert not (world.folder / "out").exists()
+    assert world.jobs == []
+    code, _, err = harness("run", "--require-sandbox", "--sandbox", "off")
+    assert (code, "contradict each other" in err) == (4, True)

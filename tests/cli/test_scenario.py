@@ -8,7 +8,10 @@ import pytest
 
 from harness import wiring
 from harness.errors import ScenarioError
+from harness.scenario import load
+from harness.schema.classifier import ClassifierSpec
 from harness.schema.scenario import LoadedScenario
+from harness.wiring.judges import CLASSIFIERS
 
 
 class Harness(Protocol):
@@ -87,6 +90,21 @@ def test_show_tells_kinds_codes_silence_and_scripts(harness: Harness, world: Wor
     ]
 
 
+def test_show_tells_who_else_judges(harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = wiring.load_scenario
+    spec = ClassifierSpec(by="order", code="out_of_order", codes={"between": "too_late"}, when="judged")
+
+    def judged(place: wiring.Settings, name: str) -> LoadedScenario:
+        found = load(place, name)
+        return found.model_copy(update={"scenario": found.scenario.model_copy(update={"classify": (spec,)})})
+
+    monkeypatch.setattr(wiring, "load_scenario", judged)
+    out = harness("scenario", "show", "pack/a")[1]
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    at = lines.index("classifier asked when codes")
+    assert lines[at - 1 : at + 3] == ["", "classifier asked when codes", "order judged out_of_order, too_late", ""]
+
+
 def test_show_as_json_is_the_scenario_itself(harness: Harness, world: World) -> None:
     printed = json.loads(harness("scenario", "show", "pack/a", "--format", "json")[1])
 
@@ -98,3 +116,20 @@ def test_schema_is_the_json_schema_of_scenario_files(harness: Harness) -> None:
     schema = json.loads(harness("scenario", "schema")[1])
 
     assert {"schema", "id", "kind", "end"} <= set(schema["properties"])
+
+
+def test_show_of_a_decision_tells_what_breaks_its_packet_and_no_kinds(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(__file__).parents[1] / "data/decisions/postcondition.toml"
+    loaded = load(path, grammars=frozenset(), classifiers=CLASSIFIERS)
+    monkeypatch.setattr(wiring, "load_scenario", lambda *_: loaded)
+    code, out, _ = harness("scenario", "show", "decisions/postcondition")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert code == 0
+    assert "passes by its answer alone" in lines
+    assert "packet that breaks code" in lines
+    assert "/executable_todo_count todo_count_is_none" in lines
+    told = lines[lines.index("classifier asked when codes") + 1]
+    assert told == "json_decision passing semantic_contract_mismatch, next_action_mismatch, route_mismatch"
+    assert not [line for line in lines if line.startswith(("kind ", "stopping "))]

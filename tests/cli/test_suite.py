@@ -112,8 +112,11 @@ def test_kept_recordings_of_shards_are_put_together_too(harness: Harness, world:
     ("argv", "told"),
     [
         (("1", "1"), "1 is given twice"),
-        (("1", "copy"), "trial 1 of pack/a by script is doubled: it is in 1 (shard 1/2) and in copy (shard 1/2)"),
-        (("1",), "trial 2 of pack/a by script is missing (and 1 more): shard 2/2 is not given"),
+        (
+            ("1", "copy"),
+            "trial 1 of pack/a by script on loopx==0.4.8 is doubled: it is in 1 (shard 1/2) and in copy (shard 1/2)",
+        ),
+        (("1",), "trial 2 of pack/a by script on loopx==0.4.8 is missing (and 1 more): shard 2/2 is not given"),
         (("1", "whole"), "whole: is no shard; only runs of harness run --shard I/N are put together"),
         (("1", "nothing"), "nothing: holds no run (manifest.json is not there)"),
     ],
@@ -182,8 +185,8 @@ def test_a_shard_that_was_interrupted_is_named_gone_on_with_and_then_merged(harn
     code, _, err = harness("history", "merge", "1", "2", "--out", "merged")
     assert code == 4
     assert err == (
-        "harness: trial 3 of pack/a by script is missing (and 2 more): 1 (shard 1/2) did not finish it; go on with "
-        "harness run --resume first\n"
+        "harness: trial 3 of pack/a by script on loopx==0.4.8 is missing (and 2 more): 1 (shard 1/2) did not finish "
+        "it; go on with harness run --resume first\n"
     )
 
     world.episode = None
@@ -199,7 +202,7 @@ def test_a_shard_takes_its_share_from_the_run_that_is_gone_on_with(harness: Harn
     harness("run", "--shard", "1/2", "--out", "1")
     code, _, err = harness("run", "--resume", "1", "--shard", "2/2")
     assert (code, err.count("\n")) == (4, 1)
-    assert "--resume takes scenarios, actors, trials and settings from the run" in err
+    assert "--resume takes scenarios, actors, planes, trials and settings from the run" in err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_qualify_works_on_a_fresh_machine_and_then_without_a_network(clone: Path
     env = fresh_machine(tmp_path)
     first = run(["make", "qualify"], clone, env)
     assert first.returncode == 0, first.stdout + first.stderr
-    assert "12 of 12 passed" in first.stdout
+    assert re.search(r"^(\d+) of \1 passed", first.stdout, re.MULTILINE)
     pages = list((clone / "reports").glob("*/report.html"))
     assert len(pages) == 1
     isolated = ["unshare", "-rn"]
@@ -61,7 +62,7 @@ def test_qualify_works_on_a_fresh_machine_and_then_without_a_network(clone: Path
         pytest.skip("this machine cannot take the network away from a process")
     again = run([*isolated, "make", "qualify"], clone, env)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert "12 of 12 passed" in again.stdout
+    assert re.search(r"^(\d+) of \1 passed", again.stdout, re.MULTILINE)
 
 
 def test_the_wheel_brings_its_scenarios_and_both_commands(clone: Path, tmp_path: Path) -> None:

@@ -62,6 +62,8 @@ VARIATIONS: dict[str, tuple[tuple[str, ...], int, dict[str, str]]] = {
     "four at a time": (("-n", "4"), -1, {}),
     "cold": (("--executor", "cold"), -1, {}),
     "shadowed": (("--shadow", "2"), -1, {}),
+    "no sandbox": (("--sandbox", "off"), -1, {}),
+    "no sandbox, cold": (("--sandbox", "off", "--executor", "cold"), -1, {}),
     "other environment": (
         (),
         -1,

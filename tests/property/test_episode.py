@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -80,7 +81,7 @@ def conversation(replies: list[Reply]) -> list[Reply]:
     numbered = []
     for turn, reply in enumerate(replies):
         made = tuple(
-            call.model_copy(update={"id": f"{turn}-{place}"}) if call.id != "twice" else call
+            replace(call, id=f"{turn}-{place}") if call.id != "twice" else call
             for place, call in enumerate(reply.calls)
         )
         numbered.append(reply.model_copy(update={"calls": made}))

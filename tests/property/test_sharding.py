@@ -114,7 +114,7 @@ def test_one_receipt_that_was_dropped_or_doubled_is_refused_and_named(
     view = views[number]
     place = data.draw(st.integers(0, len(view.receipts) - 1))
     receipt, log = view.receipts[place], view.log[place]
-    told = f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref}"
+    told = f"trial {receipt.trial} of {receipt.scenario} by {receipt.actor.ref} on {receipt.plane.ref}"
 
     dropped = view.model_copy(
         update={"receipts": _without(view.receipts, place), "log": (*view.log[:place], *view.log[place + 1 :])}
@@ -137,7 +137,7 @@ def _without(receipts: tuple[Receipt, ...], place: int) -> tuple[Receipt, ...]:
 @given(plans.filter(lambda plan: len(plan) > 1), st.integers(2, 6))
 def test_a_shard_that_is_not_given_is_told_with_its_first_episode(plan: tuple[EpisodeJob, ...], count: int) -> None:
     views = _views(plan, count, [1] * len(plan))
-    with pytest.raises(StoreError, match=rf"trial 2 of pack/a by x is missing.*: shard 2/{count} is not given"):
+    with pytest.raises(StoreError, match=rf"trial 2 of pack/a by x on .* is missing.*: shard 2/{count} is not given"):
         merge(_named([views[0], *views[2:]]), run_id="whole")
 
 
@@ -166,7 +166,7 @@ def test_shards_that_do_not_belong_together_are_refused_with_what_is_different()
         (_changed(second, shard=None), "run-1: is no shard"),
         (_changed(second, harness_version="9"), r"were played by harness \S+ and 9"),
         (third, "cut into another number of shards"),
-        (other_plan, "episode 6 is trial 3 of pack/a by x in one and nothing in the other"),
+        (other_plan, "episode 6 is trial 3 of pack/a by x on loopx==0.4.8 in one and nothing in the other"),
         (changed, "scenario pack/a is not the same in both"),
         (hot, "the settings of an actor"),
         (_changed(second, enforcement=cold), "under different options"),

@@ -24,6 +24,7 @@ def evidence(
     received: tuple[ReceivedCall, ...] | None = None,
     files: dict[str, str] | None = None,
     text: str | None = None,
+    packet: JsonValue = None,
 ) -> Evidence:
     """Calls by kind, one word each: ``ask`` executed, ``ask-`` skipped, ``ask!`` blocked, ``ask?`` failed.
 
@@ -37,6 +38,7 @@ def evidence(
         received=received,
         text=text,
         file=(files or {}).get,
+        packet=packet,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from planned import loaded_of, receipt_of
 
+from harness import redaction
 from harness.cli.folder import starting_manifest
 from harness.receipt import RunStore
 from harness.redaction import SecretGuard
@@ -17,6 +18,7 @@ from harness.schema.base import digest_text
 from harness.schema.message import GenerationSettings
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
+from harness.schema.receipt import Step
 from harness.schema.run import AttemptRow, EpisodeJob, EpisodeOptions, EpisodeResult, Manifest, RunLogEntry, RunView
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Cause, Verdict
@@ -53,6 +55,7 @@ class Played:
     is_damaged: bool = False
     plane: PlaneIdentity = PLANE
     classifier: int = 1
+    kinds: Sequence[str] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome(status="completed", reason="final_response"))
 
     @property
@@ -61,6 +64,11 @@ class Played:
         name, _, version = self.scenario.partition("#")
         loaded = loaded_of(name).model_copy(update={"parts": {"prompt": "a", "limits": version}})
         return loaded.model_copy(update={"digest": digest_text(self.scenario)})
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """What no other place of a plan has."""
+        return (self.scenario, self.actor.ref, self.plane.ref, self.trial)
 
     @property
     def job(self) -> EpisodeJob:
@@ -74,7 +82,18 @@ class Played:
         assert self.verdict is not None
         code = self.code or ("wrong" if self.verdict == "fail" else None)
         more = {"cause": self.cause, "failure_code": code, "classifier_version": self.classifier}
-        receipt = receipt_of(self.job, self.verdict, self.outcome, **more)
+        steps = tuple(
+            Step(
+                ordinal=at,
+                turn=at,
+                tool=redaction.name("exec", ("exec",)),
+                kind=kind,
+                result="succeeded",
+                executed=True,
+            )
+            for at, kind in enumerate(self.kinds, start=1)
+        )
+        receipt = receipt_of(self.job, self.verdict, self.outcome, steps=steps, **more)
         rows = tuple(
             AttemptRow(
                 operation=f"turn-{number}/main",
@@ -124,10 +143,10 @@ def view_of(played: Sequence[Played], run_id: str = "run") -> RunView:
 
 def write_run(folder: Path, played: Sequence[Played]) -> Path:
     """The run as it is written; it is not complete where a place was not played."""
-    places = [(one.scenario, one.actor.ref, one.trial) for one in played if one.attempt == 1]
+    places = [one.place for one in played if one.attempt == 1]
     with RunStore(folder, _manifest(played, folder.name), SecretGuard([]), sync=False) as store:
         for one in played:
             if one.verdict is not None:
-                store.add(places.index((one.scenario, one.actor.ref, one.trial)), one.result)
+                store.add(places.index(one.place), one.result)
         store.finish("2026-01-01T00:10:00Z")
     return folder

@@ -194,7 +194,7 @@ def merged(base: JsonValue, change: JsonValue) -> JsonValue:
 
 @dataclass
 class Stage:
-    """Makes episodes; every argument of ``play`` is what differs from the plain one.
+    """Makes episodes; every argument of ``play`` is what differs from the plain one, which is of ``scenario``.
 
     ``opens`` opens another plane than the toy, whose ``operations`` may be tools. ``classifiers`` are those a
     scenario may name, ``judged_by`` their versions.
@@ -213,6 +213,7 @@ class Stage:
     remove_later: Callable[[Callable[[], None]], None] | None = None
     classifiers: Classifiers = field(default_factory=NoClassifiers)
     judged_by: dict[str, int] = field(default_factory=dict)
+    scenario: dict[str, JsonValue] = field(default_factory=lambda: SCENARIO)
 
     def pause(self, seconds: float) -> None:
         """Waiting takes no time here."""
@@ -243,7 +244,7 @@ class Stage:
         pays_again: bool = False,
     ) -> Played:
         """One episode to its end."""
-        scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change or {})))
+        scenario = Scenario.model_validate_json(json.dumps(merged(self.scenario, change or {})))
         loaded = LoadedScenario(
             scenario=scenario,
             digest=digest_json(scenario.model_dump(mode="json")),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from harness.controlplanes.registry.operations import perform, perform_once, state
 from harness.controlplanes.registry.refusal import Refusal
-from harness.controlplanes.registry.store import LOCK_S, create, transaction
+from harness.controlplanes.registry.store import LOCK_S, Rows, create, transaction
 from harness.controlplanes.registry.tools import OPERATIONS, validated
 from harness.errors import ControlPlaneError
 from harness.schema.base import JsonValue
+from harness.schema.classifier import ReceivedCall
 from harness.schema.process import Completed, OperationAnswer, PlaneIdentity
 
 __all__ = ["ENVIRONMENT", "FILE", "IDENTITY", "RegistryPlane", "open_plane"]
@@ -69,14 +71,22 @@ class RegistryPlane:
         self, operation: str, arguments: Mapping[str, JsonValue], *, timeout_s: float, key: str | None = None
     ) -> OperationAnswer:
         """One operation. Raises ControlPlaneError where the registry cannot be read, MachineError without room."""
+        asked = dict(arguments)
+
+        def done(rows: Rows) -> OperationAnswer:
+            answer = _answer(rows, operation, asked, key)
+            rows.add_received(key, operation, json.dumps(asked, sort_keys=True), answer.error)
+            return answer
+
+        return self._inside(done, timeout_s)
+
+    def _inside(self, done: Callable[[Rows], OperationAnswer], timeout_s: float) -> OperationAnswer:
         if not self._open:
             raise ControlPlaneError("the control plane is closed")
         try:
-            taken = validated(operation, dict(arguments))
             with transaction(self._file, timeout_s=timeout_s) as rows:
-                done = perform(rows, operation, taken) if key is None else perform_once(rows, key, operation, taken)
-                return OperationAnswer(document=done)
-        except Refusal as refusal:
+                return done(rows)
+        except Refusal as refusal:  # somebody else was writing
             return OperationAnswer(document=refusal.document, error=refusal.code)
 
     def snapshot(self) -> dict[str, JsonValue]:
@@ -84,6 +94,17 @@ class RegistryPlane:
         try:
             with transaction(self._file, timeout_s=LOCK_S) as rows:
                 return state(rows)
+        except Refusal as refusal:
+            raise ControlPlaneError(f"the registry cannot be read: {refusal.text}") from refusal
+
+    def received(self) -> tuple[ReceivedCall, ...]:
+        """Every call of an operation, a refused one too; but for what came while somebody else was writing."""
+        try:
+            with transaction(self._file, timeout_s=LOCK_S) as rows:
+                return tuple(
+                    ReceivedCall(operation=operation, arguments=json.loads(arguments), error=error)
+                    for operation, arguments, error in rows.received()
+                )
         except Refusal as refusal:
             raise ControlPlaneError(f"the registry cannot be read: {refusal.text}") from refusal
 
@@ -95,7 +116,7 @@ class RegistryPlane:
         except (ValueError, RecursionError):
             arguments = None
         answered = (
-            self.call(operation, arguments, timeout_s=timeout_s)
+            self._inside(partial(_answer, operation=operation, arguments=arguments, key=None), timeout_s)
             if isinstance(arguments, dict)
             else OperationAnswer(document={"ok": False}, error="invalid_arguments")
         )
@@ -112,6 +133,16 @@ class RegistryPlane:
     def close(self) -> None:
         """Nothing is open between operations; none is done any more. Idempotent."""
         self._open = False
+
+
+def _answer(rows: Rows, operation: str, arguments: dict[str, JsonValue], key: str | None) -> OperationAnswer:
+    try:
+        taken = validated(operation, arguments)
+        with rows.whole():
+            done = perform(rows, operation, taken) if key is None else perform_once(rows, key, operation, taken)
+    except Refusal as refusal:
+        return OperationAnswer(document=refusal.document, error=refusal.code)
+    return OperationAnswer(document=done)
 
 
 def open_plane(cwd: Path) -> RegistryPlane:

@@ -34,6 +34,10 @@ CREATE TABLE IF NOT EXISTS watchers (
   text TEXT NOT NULL, PRIMARY KEY (task, number)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answered (key TEXT PRIMARY KEY, asked TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS received (
+  number INTEGER PRIMARY KEY, key TEXT, operation TEXT NOT NULL, arguments TEXT NOT NULL, error TEXT,
+  UNIQUE (key, operation, arguments)
+);
 """
 
 #: Primary result codes of SQLite.
@@ -121,6 +125,31 @@ class Rows:
     def add_answered(self, key: str, asked: str, answer: str) -> None:
         """Remember the answer to what was asked with a key."""
         self._connection.execute("INSERT INTO answered VALUES (?, ?, ?)", (key, asked, answer))
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Where anything is raised in it, nothing that it wrote stays."""
+        self._connection.execute("SAVEPOINT whole")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK TO whole")
+            raise
+        finally:
+            self._connection.execute("RELEASE whole")
+
+    def received(self) -> list[tuple[str, str, str | None]]:
+        """Every call that came: operation, arguments, and the code of a refusal; in order."""
+        rows = self._connection.execute("SELECT operation, arguments, error FROM received ORDER BY number")
+        return [(operation, arguments, error) for operation, arguments, error in rows]
+
+    def add_received(self, key: str | None, operation: str, arguments: str, error: str | None) -> None:
+        """One more; with a key that was asked with before it is the same call, and what it came to now counts."""
+        self._connection.execute(
+            "INSERT INTO received (key, operation, arguments, error) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (key, operation, arguments) DO UPDATE SET error = excluded.error",
+            (key, operation, arguments, error),
+        )
 
 
 def create(file: Path) -> None:

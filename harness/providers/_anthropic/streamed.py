@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.errors import ProviderError
 from harness.ports import WireResponse
 from harness.providers._anthropic.reply import read_message
@@ -52,7 +54,7 @@ def _partial(folded: Folded, status: int) -> Reply | None:
         reply = _read(folded, status)
     except ProviderError as error:
         return error.partial
-    calls = tuple(call.model_copy(update={"arguments": None, "fault": "truncated"}) for call in reply.calls[-1:])
+    calls = tuple(replace(call, arguments=None, fault="truncated") for call in reply.calls[-1:])
     quirks = tuple(quirk for quirk in reply.quirks if quirk not in {"finish_missing", "announced_call_missing"})
     changed = {"calls": (*reply.calls[:-1], *calls), "finish": None, "quirks": quirks}
     return reply.model_copy(update=changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
@@ -105,7 +105,7 @@ def _unfinished(reply: Reply, *, is_counted: bool) -> Reply:
     """A reply that broke off: it has no finish, its last call may lack its end, and first counts are no evidence."""
     calls = reply.calls
     if calls and calls[-1].fault is not None:
-        calls = (*calls[:-1], calls[-1].model_copy(update={"fault": "truncated"}))
+        calls = (*calls[:-1], replace(calls[-1], fault="truncated"))
     quirks = tuple(one for one in reply.quirks if one != "finish_missing")
     told = {"finish": None, "finish_word": None, "calls": calls, "quirks": quirks}
     return reply.model_copy(update=told if is_counted else {**told, "usage": None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from harness.errors import ProviderError
@@ -119,7 +120,7 @@ def is_cut_off(item: dict[str, JsonValue]) -> bool:
 
 
 def _cut(call: ToolCall) -> ToolCall:
-    return call.model_copy(update={"arguments": None, "fault": "truncated"})
+    return replace(call, arguments=None, fault="truncated")
 
 
 def _word_of(root: dict[str, JsonValue]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from harness.providers._wire.arguments import Arguments
@@ -65,5 +65,5 @@ def numbered(
         calls.append(call)
         ids.add(call.id)
     if truncated and calls:
-        calls[-1] = calls[-1].model_copy(update={"arguments": None, "fault": "truncated"})
+        calls[-1] = replace(calls[-1], arguments=None, fault="truncated")
     return tuple(calls), tuple(quirks)

@@ -57,6 +57,26 @@ def test_none_stands_between(make: Make, calls: str, steps: list[tuple[int, ...]
     assert {(one.ground, one.expected) for one in found} <= {("between", "no d between a and b")}
 
 
+@pytest.mark.parametrize(
+    ("calls", "steps"),
+    [
+        ("b", []),
+        ("a c b", []),
+        ("a d b", []),
+        ("c a b", [(3, 2)]),
+        ("a c a b", [(4, 3)]),
+        ("a c b b", []),
+        ("a b c b b", [(2, 1)]),
+        ("a c? b", [(3, 1)]),
+        ("a? b", []),
+    ],
+)
+def test_what_was_learned_before_is_old(make: Make, calls: str, steps: list[tuple[int, ...]]) -> None:
+    found = make(some_between=[{"some": ["c", "d"], "after": "a", "before": "b"}]).classify(evidence(calls))
+    assert [one.steps for one in found] == steps
+    assert {(one.ground, one.expected) for one in found} <= {("missing", "c or d between a and b")}
+
+
 def test_attempts_count_where_that_is_asked_for(make: Make) -> None:
     order = make(before=[["a", "b"]], never_between=[BETWEEN], attempted=True)
     assert [one.steps for one in order.classify(evidence("b! a d- b"))] == [(1, 2), (3, 2, 4)]
@@ -65,7 +85,9 @@ def test_attempts_count_where_that_is_asked_for(make: Make) -> None:
 @given(st.lists(MARKS, max_size=9), st.booleans())
 def test_it_says_what_trying_every_place_says(words: list[str], attempted: bool) -> None:
     kind: type[Classifier] = catalog.module("classifiers", "order").CLASSIFIER
-    order = kind.model_validate({"before": (("a", "b"),), "never_between": (BETWEEN,), "attempted": attempted})
+    needed: JsonValue = {"some": ["c"], "after": "a", "before": "b"}
+    settings = {"before": (("a", "b"),), "never_between": (BETWEEN,), "some_between": (needed,)}
+    order = kind.model_validate({**settings, "attempted": attempted}, strict=False)
     seen = [(word[0] if attempted or len(word) == 1 else "") for word in words]
     places = range(len(seen))
     early = {b + 1 for b in places if seen[b] == "b" and "a" not in seen[:b]}
@@ -76,10 +98,16 @@ def test_it_says_what_trying_every_place_says(words: list[str], attempted: bool)
         for d in range(a + 1, b)
         if (seen[a], seen[d], seen[b]) == ("a", "d", "b") and "b" not in seen[a + 1 : b]
     }
+    lacking = {
+        b + 1
+        for b in places
+        if seen[b] == "b" and "a" in seen[:b] and "c" not in seen[b - seen[:b][::-1].index("a") : b]
+    }
     found = order.classify(evidence(" ".join(words)))
     assert {one.steps[0] for one in found if one.ground == "before"} == early
     assert {one.steps[0] for one in found if one.ground == "between"} == inside
-    assert len(found) == len(early) + len(inside)
+    assert {one.steps[0] for one in found if one.ground == "missing"} == lacking
+    assert len(found) == len(early) + len(inside) + len(lacking)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +118,11 @@ def test_it_says_what_trying_every_place_says(words: list[str], attempted: bool)
         (
             {"never_between": [{"never": "look", "after": "ask", "before": "x"}]},
             ("never_between", 0, "before"),
+            "there is no kind 'x'",
+        ),
+        (
+            {"some_between": [{"some": ["look", "x"], "after": "ask", "before": "read"}]},
+            ("some_between", 0, "some", 1),
             "there is no kind 'x'",
         ),
         ({"before": [["ask", "ask"]]}, ("before", 0), "'ask' would have to come before itself"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.command import parse
@@ -12,7 +14,7 @@ from harness.schema.command import GrammarContext, HelpPlan
 def asking(context: GrammarContext) -> GrammarContext:
     call = context.call
     assert call is not None
-    return context.model_copy(update={"call": call.model_copy(update={"help": ("status", "quota should-run")})})
+    return replace(context, call=call.model_copy(update={"help": ("status", "quota should-run")}))
 
 
 @pytest.mark.parametrize(

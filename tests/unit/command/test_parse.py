@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_all_readings_that_apply_are_given(context: GrammarContext) -> None:
 
 
 def test_no_call_is_found_when_the_scenario_has_none(context: GrammarContext) -> None:
-    assert parse("loopx status", context.model_copy(update={"call": None})).call is None
+    assert parse("loopx status", replace(context, call=None)).call is None
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_text_is_not_read_when_it_is_no_bounded_text(context: GrammarContext, te
 
 
 def test_text_is_not_read_when_the_grammar_is_unknown(context: GrammarContext) -> None:
-    parsed = parse("ls", context.model_copy(update={"profile": "nope"}))
+    parsed = parse("ls", replace(context, profile="nope"))
     assert parsed.reads is None
     assert parsed.shape.parseable is False
 

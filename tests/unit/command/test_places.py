@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,16 +90,14 @@ def test_listing_reaches_readable_roots(places: Places, top: Path, text: str, ex
 
 
 def test_listing_keeps_to_the_working_root_when_no_other_is_readable(context: GrammarContext, top: Path) -> None:
-    narrow = Places(context.model_copy(update={"readable": ()}), PROFILES["loopx-0.4"])
+    narrow = Places(replace(context, readable=()), PROFILES["loopx-0.4"])
     assert narrow.listable(word("~/.codex/loopx")) is None
     assert narrow.listable(word(f"{top}/runtime")) is None
     assert narrow.listable(word(".")) == str(top / "project")
 
 
 def test_home_spelling_is_literal_when_there_is_no_home_root(context: GrammarContext, top: Path) -> None:
-    homeless = Places(
-        context.model_copy(update={"roots": {"project": str(top / "project")}, "readable": ()}), PROFILES["loopx-0.4"]
-    )
+    homeless = Places(replace(context, roots={"project": str(top / "project")}, readable=()), PROFILES["loopx-0.4"])
     assert homeless.listable(word("~/.codex/loopx")) == str(top / "project/~/.codex/loopx")
 
 
@@ -124,7 +123,7 @@ def test_pipe_reaches_metadata_outside_the_working_root(
 
 def test_workspace_path_names_the_innermost_root(context: GrammarContext, top: Path) -> None:
     roots = {"project": str(top / "project"), "data": str(top / "project/data"), "all": "/"}
-    nested = Places(context.model_copy(update={"roots": roots}), PROFILES["loopx-0.4"])
+    nested = Places(replace(context, roots=roots), PROFILES["loopx-0.4"])
     assert nested.workspace_path(str(top / "project/data/lane.json")) == "data/lane.json"
     assert nested.workspace_path(str(top / "project")) == "project"
     assert nested.workspace_path("/etc/x") == "all/etc/x"

@@ -63,6 +63,15 @@ def test_call_is_the_module_with_exactly_the_published_environment(
     assert tuple(sorted(command.env)) == ENVIRONMENT
     assert command.env["HOME"] == str(tmp_path / "process-home")
     assert "canary" not in str(command.env)
+    assert command.env["PATH"] == os.environ["PATH"]
+
+
+def test_a_version_that_needs_node_finds_its_own_before_the_machines(installed: InstalledPlane, tmp_path: Path) -> None:
+    noted = Noted()
+    plane = opened(replace(installed, node=tmp_path / "node/24/bin"), noted, tmp_path)
+    plane.invoke(("quota",), timeout_s=1, output_bytes=1)
+    assert noted.asked[0].env["PATH"] == f"{tmp_path}/node/24/bin{os.pathsep}{os.environ['PATH']}"
+    assert tuple(sorted(noted.asked[0].env)) == ENVIRONMENT
 
 
 def test_identity_is_the_installations_and_close_leaves_the_executor_open(

@@ -288,11 +288,34 @@ def test_a_key_is_for_one_request_and_a_refusal_is_not_remembered(plane: Registr
 
 def test_what_is_only_read_is_read_anew_with_any_key(plane: RegistryPlane) -> None:
     before = plane.call("get", {"id": "a"}, timeout_s=1.0, key="k")
-    stored = plane.store.read_bytes()
+    stored = plane.snapshot()
     assert plane.call("list", {}, timeout_s=1.0, key="k").error is None
-    assert plane.store.read_bytes() == stored
+    assert plane.snapshot() == stored
     task(plane, "comment", **WRITES["comment"])
     assert plane.call("get", {"id": "a"}, timeout_s=1.0, key="k") != before
+
+
+def test_its_log_tells_every_call_and_what_it_refused_and_one_made_again_once(plane: RegistryPlane) -> None:
+    before = len(plane.received())
+    for key in ("k", "k", "other"):
+        plane.call("comment", WRITES["comment"], timeout_s=1.0, key=key)
+    plane.call("claim", {**WRITES["claim"], "version": 9}, timeout_s=1.0)
+    plane.call("get", {"id": "a", "odd": 1}, timeout_s=1.0)
+    told = [(one.operation, one.arguments, one.error) for one in plane.received()[before:]]
+    assert told == [
+        ("comment", WRITES["comment"], None),
+        ("comment", WRITES["comment"], None),
+        ("claim", {**WRITES["claim"], "version": 9}, "stale_version"),
+        ("get", {"id": "a", "odd": 1}, "invalid_arguments"),
+    ]
+
+
+def test_a_call_made_again_is_in_the_log_with_what_it_came_to_at_last(plane: RegistryPlane) -> None:
+    asked = {**WRITES["comment"], "id": "c"}
+    assert plane.call("comment", asked, timeout_s=1.0, key="k").error == "unknown_task"
+    task(plane, "create", **WRITES["create"])
+    assert plane.call("comment", asked, timeout_s=1.0, key="k").error is None
+    assert [one.error for one in plane.received() if one.operation == "comment"] == [None]
 
 
 class Against(RuleBasedStateMachine):

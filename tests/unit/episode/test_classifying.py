@@ -10,10 +10,16 @@ from typing import ClassVar
 import pytest
 from toy import Played, ReplyActor, Stage, called, said
 
+from harness.controlplanes.registry import OPERATIONS, RegistryPlane, open_plane
+from harness.controlplanes.registry.plane import FILE
 from harness.errors import CatalogError
+from harness.ports import ControlPlane
 from harness.schema.base import JsonValue
-from harness.schema.classifier import Evidence, Violation
+from harness.schema.classifier import Evidence, ReceivedCall, Violation
 from harness.schema.judging import Classifier
+from harness.schema.tool import ToolCall
+from harness.wiring.judges import CLASSIFIERS
+from harness.workspace import Workspace
 
 ASK, READ, BAD = "toy ask plane", "cat notes/a.json", "toy ask plane --unknown x"
 
@@ -176,3 +182,57 @@ def test_accepted_facts_alone_do_not_end_what_a_classifier_is_to_see(stage: Stag
 def test_another_version_of_one_is_another_version_of_the_judge(stage: Stage) -> None:
     stage.judged_by = {"judge": 3}
     assert play(stage, judge()).receipt.classifier_version == 3
+
+
+class Forgetful(RegistryPlane):
+    """Loses the last call that it was called for."""
+
+    def received(self) -> tuple[ReceivedCall, ...]:
+        return super().received()[:-1]
+
+
+CHANGE: dict[str, JsonValue] = {
+    "workspace": {
+        "prepare": [
+            {"plane": ["create", '{"id": "a", "title": "A"}']},
+            {"plane": ["create", '{"id": "b", "title": "B"}']},
+        ]
+    },
+    "prompt": {"user": "Comment on a.", "must_contain": []},
+    "tool": {"comment": {"operation": "comment"}},
+    "kind": [{"name": "ask", "call": ["ask plane"]}, {"name": "comment", "tool": "comment", "sets": "said"}],
+    "end": {"accept": ["said"], "silence": [{"code": "did_nothing"}]},
+    "check": [],
+    "boundary": {"plane_writes": ["project/registry.sqlite"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "plane", "on", "found"),
+    [
+        (("two_sided", {}), RegistryPlane, "a", None),
+        (("two_sided", {}), Forgetful, "a", ("control_plane", None, '"a call in the log of the control plane"')),
+        (("state", {"only": ["/tasks/a"]}), RegistryPlane, "a", None),
+        (("state", {"only": ["/tasks/a"]}), RegistryPlane, "b", ("model", "/state/tasks/b/comments", '"unchanged"')),
+    ],
+)
+def test_those_of_ours_see_what_a_real_control_plane_got_and_held(
+    stage: Stage,
+    spec: tuple[str, JsonValue],
+    plane: type[RegistryPlane],
+    on: str,
+    found: tuple[str, str | None, str] | None,
+) -> None:
+    def opens(workspace: Workspace) -> ControlPlane:
+        open_plane(workspace.cwd)
+        return plane(workspace.cwd / FILE)
+
+    stage.opens, stage.operations, stage.classifiers = opens, OPERATIONS, CLASSIFIERS
+    arguments: dict[str, JsonValue] = {"id": on, "agent": "north", "text": "kanari"}
+    call = ToolCall(id="c", name="comment", arguments_raw=json.dumps(arguments), arguments=arguments)
+    asked: JsonValue = [{"by": spec[0], "code": "wrong", "settings": spec[1]}]
+    change: dict[str, JsonValue] = {**CHANGE, "classify": asked}
+    played = stage.play(actor=ReplyActor([said("", call), said("Done.")]), change=change)
+    told = [(played.receipt.cause, one.pointer, one.expected) for one in played.receipt.findings]
+    assert told[:1] == ([] if found is None else [found])
+    assert "kanari" not in played.receipt.model_dump_json()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,9 +182,7 @@ def test_half_a_reply_on_disk_is_not_adopted(damage: Callable[[bytes], bytes], d
 
 
 def test_a_reply_with_half_a_character_is_taken_from_where_it_was_kept(driving: Driving, kill: Kill) -> None:
-    odd = called("toy ask plane", id_="1").model_copy(
-        update={"arguments_raw": '{"cmd": "toy ask plane", "x": "\ud800"}'}
-    )
+    odd = replace(called("toy ask plane", id_="1"), arguments_raw='{"cmd": "toy ask plane", "x": "\ud800"}')
     driving.provider.replies = (said("Half: \ud83d", odd), *REPLIES[1:])
     kill("op_receipt", "turn-1/main", after=False)
     first = driving.drive()
@@ -197,9 +196,7 @@ MADE = "made-0123456789abcdef-1"
 def test_a_model_whose_ids_are_made_alike_is_told_apart_whoever_goes_on(
     point: str | None, driving: Driving, kill: Kill
 ) -> None:
-    one, other = (
-        reply.model_copy(update={"calls": (reply.calls[0].model_copy(update={"id": MADE}),)}) for reply in REPLIES[:2]
-    )
+    one, other = (reply.model_copy(update={"calls": (replace(reply.calls[0], id=MADE),)}) for reply in REPLIES[:2])
     driving.provider.replies = (one, other, *REPLIES[2:])
     if point is not None:
         kill(point, "turn-2/main" if point == "op_receipt" else None, after=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 from numbered import case
 from toy import Answer, ReplyActor, Stage, called, completed, said
 
+from harness.episode.world import World
 from harness.journal import Journal
 from harness.schema.message import Usage
 from harness.schema.process import Completed
@@ -29,6 +31,15 @@ def test_the_reference_script_satisfies_the_scenario(stage: Stage) -> None:
 def test_the_workspace_is_gone_afterwards(stage: Stage) -> None:
     stage.play()
     assert list(stage.temporary.iterdir()) == []
+
+
+def test_its_memory_is_free_at_once(stage: Stage) -> None:
+    gc.disable()  # what only a search for cycles would find stays
+    try:
+        stage.play()
+        assert not [one for one in gc.get_objects() if isinstance(one, World)]
+    finally:
+        gc.enable()
 
 
 def test_the_episode_ends_with_the_call_that_satisfies_it(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from harness.ports import ControlPlane, TurnContext
 from harness.schema.base import JsonValue
 from harness.schema.message import ModelRequest, Reply, ToolMessage
 from harness.schema.tool import ToolCall
+from harness.wiring.judges import CLASSIFIERS
 from harness.workspace import Workspace
 
 CHANGE: dict[str, JsonValue] = {
@@ -334,6 +335,16 @@ def test_bytes_that_say_the_same_are_no_change(stage: Stage) -> None:
     assert played.receipt.boundary.changes == ()
 
 
+#: Judged by what the registry logged and held before, too: both survive a driver that is killed.
+JUDGED: dict[str, JsonValue] = {
+    **CHANGE,
+    "classify": [
+        {"by": "two_sided", "code": "log_differs"},
+        {"by": "state", "code": "damaged", "settings": {"only": ["/tasks/a", "/by_status"]}},
+    ],
+}
+
+
 def live(seen: list[int]) -> ReplyActor:
     """A live model that claims and reports; every answer was paid for."""
 
@@ -357,15 +368,16 @@ def test_a_driver_that_is_killed_leaves_the_registry_as_one_claim_makes_it(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, operation: str | None, *, after: bool
 ) -> None:
     seen: list[int] = []
+    stage.classifiers = CLASSIFIERS
     driving = Driving(stage, tmp_path / "episode")
     with monkeypatch.context() as patch:
         kill_when(patch, kind, operation=operation, after=after)
         with pytest.raises(Killed):
-            driving.drive(actor=live(seen), change=CHANGE)
-    played = driving.drive(actor=live(seen), change=CHANGE)
+            driving.drive(actor=live(seen), change=JUDGED)
+    played = driving.drive(actor=live(seen), change=JUDGED)
     assert played.ending == ("completed/final_response", "pass", None)
     assert seen == [1, 2, 3]
-    plain = stage.play(actor=live([]), change=CHANGE)
+    plain = stage.play(actor=live([]), change=JUDGED)
     assert played.receipt.model_dump_json() == plain.receipt.model_dump_json()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,7 +173,7 @@ def test_the_text_of_the_error_is_no_part_of_what_repeats(stage: Stage) -> None:
     ],
 )
 def test_a_refused_call_is_a_typed_error(stage: Stage, call: ToolCall, detail: str) -> None:
-    replies = [said("", call.model_copy(update={"id": str(number)})) for number in range(3)]
+    replies = [said("", replace(call, id=str(number))) for number in range(3)]
     kinds = SCENARIO["kind"]
     assert isinstance(kinds, list)
     change: dict[str, JsonValue] = {"kind": [*kinds, {"name": "any", "tool": "exec"}]}
@@ -218,8 +219,10 @@ def test_a_batch_is_compared_as_a_whole(stage: Stage) -> None:
 
 
 def unreadable(*numbers: int) -> list[Reply]:
-    fault = {"name": "exec", "arguments": None, "fault": "malformed_arguments"}
-    calls = [ToolCall.model_validate({**fault, "id": str(one), "arguments_raw": "{" * one}) for one in numbers]
+    calls = [
+        ToolCall(id=str(one), name="exec", arguments_raw="{" * one, arguments=None, fault="malformed_arguments")
+        for one in numbers
+    ]
     return [said("", call) for call in calls]
 
 

@@ -42,6 +42,7 @@ class Planes:
     python: Path
     cold: ProcessExecutor
     warm: WarmExecutor
+    node: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +160,51 @@ def test_warm_call_has_the_bytes_and_effects_of_a_cold_one(
     assert (warm.exit_code, warm.signal, warm.stderr) == (cold.exit_code, cold.signal, cold.stderr)
     assert after_warm == contents(world)
     assert planes.warm.counts == WarmCounts(warm=before.warm + 1, cold=before.cold, restarts=0)
+
+
+@pytest.fixture(scope="module")
+def newer(newer_plane_home: Path) -> Iterator[Planes]:
+    installed = find("loopx", "2.1.1", newer_plane_home)
+    assert installed is not None
+    assert installed.node is not None
+    time = datetime(2026, 9, 1, 12, 30, tzinfo=UTC)
+    cold = ProcessExecutor(plane_time=time)
+    warm = WarmExecutor(installed.python, fallback=cold, plane_time=time)
+    yield Planes(installed.python, cold, warm, node=str(installed.node))
+    warm.close()
+    cold.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "args",
+    [
+        (*LOCAL, *GUARD),
+        (*LOCAL, "heartbeat-prompt", *WHO, "--available-capability", "shell", "--codex-app", "--thin"),
+        (*LOCAL, "todo", "list", "--goal-id", "parity-goal"),
+        ("--version",),
+        ("quota", "should-run", "--help"),
+        ("no-such-command",),
+        ("--registry", "{world}/missing.json", "status"),
+    ],
+)
+def test_a_version_that_starts_node_prints_warm_what_it_prints_cold(
+    newer: Planes, world: Path, args: tuple[str, ...]
+) -> None:
+    env = {"PATH": f"{newer.node}{os.pathsep}{os.environ['PATH']}", "TMPDIR": "{world}/empty", "DO_NOT_TRACK": "1"}
+    aside = world.with_name("untouched")
+    shutil.copytree(world, aside)
+    warm = run_in(newer, newer.warm, world, args, env)
+    after_warm = set(contents(world))
+    shutil.rmtree(world)
+    aside.rename(world)
+    cold = run_in(newer, newer.cold, world, args, env)
+    assert CHANCE.sub(b"<id>", warm.stdout) == CHANCE.sub(b"<id>", cold.stdout)
+    assert (warm.exit_code, warm.signal, warm.stderr) == (cold.exit_code, cold.signal, cold.stderr)
+    assert {CHANCE.sub(b"<id>", name.encode()) for name in after_warm} == {
+        CHANCE.sub(b"<id>", name.encode()) for name in contents(world)
+    }
+    assert (warm.exit_code == 0) == ("no-such-command" not in args and "{world}/missing.json" not in args)
 
 
 def test_guard_without_registry_runs_well_and_names_its_own_home(planes: Planes, world: Path) -> None:

@@ -67,7 +67,7 @@ _reaping.descendants = lambda root: []
 sys.modules.update(_frames=_frames, _reaping=_reaping)
 from harness.executors import _supervise
 header = {"id": 1, "argv": ["sh", "-c", "sleep 304 & echo $!"], "cwd": "/", "env": {"PATH": os.environ["PATH"]},
-          "timeout_s": 20.0, "output_bytes": 100}
+          "timeout_s": 20.0, "output_bytes": 100, "folder": "/", "alone": False, "loopback": False}
 life, _ = os.pipe()
 answer = _supervise.Supervisor(_supervise.Request(json.dumps(header).encode()), life).run(_supervise.execute)
 head, body = _frames.split(bytearray(answer))

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from confined import offered
 
 from harness.errors import ControlPlaneError
 from harness.executors.process import ProcessExecutor
@@ -41,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--asked", default=os.environ.get("ASKED_WHILE_BUILDING"))
     sub = parser.add_subparsers(dest="command", required=True)
     for name in ("say", "facts", "home", "crash", "chain", "exit", "text", "none", "thread", "late", "hang", "die",
-                 "kill-parent", "bad-output", "random", "pid", "environment", "read"):
+                 "kill-parent", "bad-output", "random", "pid", "environment", "read", "write"):
         sub.add_parser(name, help="help for " + name).add_argument("rest", nargs="*")
     return parser
 
@@ -85,6 +86,7 @@ def do_random(a):
 def do_pid(a): print(os.getppid())
 def do_environment(a): print(sorted(os.environ.items()), FLAVOUR)
 def do_read(a): print(repr(sys.stdin.read()))
+def do_write(a): Path(a.rest[0]).write_text("written")
 
 if __name__ == "__main__":
     sys.exit(main())
@@ -103,6 +105,9 @@ class Recorded:
     def run(self, command: ProcessCommand) -> Completed:
         self.asked.append(command)
         return self.real.run(command)
+
+    def ways(self) -> tuple[str, ...]:
+        return self.real.ways()
 
     def close(self) -> None:
         self.real.close()
@@ -136,10 +141,10 @@ class Bench:
         self.cold.close()
 
 
-def open_bench(folder: Path, plane_time: datetime | None = None) -> Bench:
+def open_bench(folder: Path, plane_time: datetime | None = None, *, confined: bool = False) -> Bench:
     (folder / "program.py").write_text(PROGRAM, "utf-8")
     (folder / "lately.py").write_text(LATE, "utf-8")
-    cold = ProcessExecutor(plane_time=plane_time)
+    cold = ProcessExecutor(plane_time=plane_time, confined=confined)
     fallback = Recorded(cold)
     warm = WarmExecutor(Path(sys.executable), module="program", fallback=fallback, plane_time=plane_time)
     return Bench(folder, cold, warm, fallback)
@@ -392,3 +397,29 @@ def test_stopping_ends_a_call_that_runs(bench: Bench) -> None:
         with pytest.raises(ControlPlaneError, match="ended before the command did"):
             running.result(10)
     assert wait_until(lambda: dead(pid))
+
+
+@pytest.mark.skipif(not offered() & {"landlock", "namespaces"}, reason="this kernel offers nothing")
+def test_confined_calls_write_below_their_folder_only_warm_and_cold(tmp_path: Path) -> None:
+    bench = open_bench(tmp_path.resolve(), confined=True)
+    inside, outside = bench.folder / "home one" / "made", bench.folder / "outside"
+    for executor in (bench.warm, bench.cold):
+        folder = {"folder": str(inside.parent)}
+        refused = executor.run(bench.command("write", str(outside)).model_copy(update=folder))
+        done = executor.run(bench.command("write", str(inside)).model_copy(update=folder))
+        assert (refused.exit_code, done.exit_code, inside.read_text("utf-8")) == (1, 0, "written")
+        assert b"Error: [Errno" in refused.stderr
+        inside.unlink()
+    assert not outside.exists()
+    assert bench.warm.counts == WarmCounts(warm=2)
+    bench.close()
+
+
+def test_a_server_that_is_confined_otherwise_than_its_fallback_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = open_bench(tmp_path.resolve(), confined=True)
+    monkeypatch.setattr(bench.cold, "ways", lambda: ("another",))
+    assert bench.warm.run(bench.command("exit", "3")).exit_code == 3
+    assert bench.warm.counts == WarmCounts(cold=1)
+    bench.close()

@@ -15,6 +15,8 @@ from pooled import breaks, dies, passes, players, refuses, waits
 
 from harness.errors import EnvironmentProblem, UsageError
 from harness.pools.processes import Processes, build
+from harness.receipt import line
+from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult
 from harness.suite import SuiteEnd, run_suite
 
@@ -59,6 +61,19 @@ def test_results_come_back_as_they_were_made_with_their_place_in_the_plan(tmp_pa
     assert end == SuiteEnd(4, (), stopped=False)
     assert came == {place: passes(None, job) for place, job in enumerate(JOBS)}  # type: ignore[arg-type]  # not looked at
     assert appears(tmp_path, "closed-*")
+
+
+def test_a_receipt_comes_with_its_line_which_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pool_of(passes, tmp_path) as pool:
+        result = pool.submit(0, JOBS[0], 0.0).result(PATIENCE_S)
+    assert result is not None
+    made = line(result.receipt.model_copy())
+
+    def anew(_: Receipt) -> str:
+        raise AssertionError("it is made again")
+
+    monkeypatch.setattr(line, "_function", anew)
+    assert line(result.receipt) == made
 
 
 def test_a_further_attempt_is_played_as_that_attempt(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -275,8 +276,8 @@ def test_an_answer_that_the_filter_took_back_is_finished_by_it() -> None:
         {"refusal": "no", "finish": "stop"},
         {"reasoning": "because"},
         {"calls": (call(id_="other"),)},
-        {"calls": (call('{"n":2}').model_copy(update={"arguments": {"n": 2}}),)},
-        {"calls": (call().model_copy(update={"name": "other"}),)},
+        {"calls": (replace(call('{"n":2}'), arguments={"n": 2}),)},
+        {"calls": (replace(call(), name="other"),)},
         {"calls": (call(), call(id_="call_2"))},
     ],
     ids=["text", "refusal", "reasoning", "id", "arguments", "name", "more"],

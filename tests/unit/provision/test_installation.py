@@ -296,11 +296,11 @@ def test_what_a_killed_installer_left_is_removed_and_never_in_the_way(make_wheel
 def test_interrupted_install_leaves_no_half_behind(
     home: Path, make_wheel: MakeWheel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(part: Path, *_: object) -> None:
+    def stopped(part: Path, *_: object, **__: object) -> None:
         (part / "half").touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_fill", stopped)
+    monkeypatch.setattr(module, "_finish", stopped)
     with pytest.raises(KeyboardInterrupt):
         install(REF, home=home, wheel=make_wheel())
     assert [path for path in home.rglob("*") if "half" in path.name or path.name.endswith(".part")] == []

@@ -49,7 +49,25 @@ def test_files_are_laid_out_as_they_are(make_wheel: MakeWheel, tmp_path: Path) -
     assert (tmp_path / "site/loopx-9.9.9.dist-info/RECORD").is_file()
 
 
-@pytest.mark.parametrize("name", ["../outside.py", "/outside.py", "loopx-9.9.9.data/scripts/run", "loopx/../../x"])
+def test_data_to_share_lies_in_the_environment_and_not_beside_the_package(
+    make_wheel: MakeWheel, tmp_path: Path
+) -> None:
+    unpack(make_wheel(files={"loopx-9.9.9.data/data/share/loopx/a.md": b"x"}), tmp_path / "env/site", tmp_path / "env")
+    assert (tmp_path / "env/share/loopx/a.md").read_bytes() == b"x"
+    assert sorted(path.name for path in (tmp_path / "env/site").iterdir()) == ["loopx", "loopx-9.9.9.dist-info"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../outside.py", "/outside.py", "loopx/../../x", "loopx-9.9.9.data/scripts/run"),
+        *(
+            "loopx-9.9.9.data/data/bin/python",
+            "loopx-9.9.9.data/data/share",
+            "loopx-9.9.9.data/data/share/../bin/python",
+        ),
+    ],
+)
 def test_member_that_would_land_elsewhere_is_refused(make_wheel: MakeWheel, tmp_path: Path, name: str) -> None:
     with pytest.raises(ProvisionError, match="cannot be laid out as plain files"):
         unpack(make_wheel(files={name: b"x"}), tmp_path / "site")

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from harness.errors import RedactionError
 from harness.receipt.manifest_text import guarded, manifest_pieces, manifest_text, seal_of, sealed
 from harness.redaction import SecretGuard
+from harness.schema.actor import Provenance
 from harness.schema.base import digest_bytes, digest_text
 from harness.schema.run import Manifest, PlannedEpisode, ReceiptLink
 
 CANARY = "kanari-kanari-0815"
 
 
-def planned(number: int, actor: str = "script") -> PlannedEpisode:
-    return PlannedEpisode(scenario="demo/first", actor=actor, plane="loopx==0.4.8", trial=number)
+def planned(number: int, actor: str = "script", provenance: Provenance | None = None) -> PlannedEpisode:
+    return PlannedEpisode(scenario="demo/first", actor=actor, plane="loopx==0.4.8", trial=number, provenance=provenance)
 
 
 def linked(number: int) -> ReceiptLink:
@@ -27,7 +28,8 @@ def linked(number: int) -> ReceiptLink:
 
 @given(plan=st.sampled_from([0, 1, 127, 128, 129, 300]), links=st.sampled_from([0, 1, 2, 128, 257]))
 def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, links: int) -> None:
-    rows, chain = tuple(map(planned, range(plan))), tuple(map(linked, range(links)))
+    rows = tuple(planned(number, provenance=None if number % 3 else "live") for number in range(plan))
+    chain = tuple(map(linked, range(links)))
     why = ("--max-cost is reached",)
     told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []', "stopped": why})
     whole = told.model_copy(update={"receipts": chain}).model_dump(mode="json")

@@ -12,6 +12,7 @@ from harness.scenario import load as load_scenario
 from harness.schema.base import JsonValue
 from harness.schema.rehearsal import FaultSpec, Visit
 from harness.schema.scenario import Scenario
+from harness.wiring.judges import CLASSIFIERS
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 WHOLE = """
@@ -37,7 +38,7 @@ latency_ms = 3
 
 def bundled_scenarios() -> list[Scenario]:
     files = (REPOSITORY / "scenarios" / "loopx").glob("*.toml")
-    return [load_scenario(path, grammars=frozenset({"loopx-0.4"})).scenario for path in files]
+    return [load_scenario(path, grammars=frozenset({"loopx-0.4"}), classifiers=CLASSIFIERS).scenario for path in files]
 
 
 def test_a_whole_file_is_read(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_replacements_are_made_after_the_values_are_in_place_and_other_braces_st
     reply = decoded(stage("wrong:replaced").perform(CHAT, header(), ask()))
     assert commands(reply) == ["toy tell notes/a.json {other}"]
     told = refused(stage("wrong:replaced").perform(CHAT, header(turn=2), ask(PACKET)))
-    assert "a text that the script replaces is not in its command" in told
+    assert "a text that the script replaces is not in its answer" in told
 
 
 def test_several_calls_with_own_ids_usage_and_finish() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ScenarioError
-from harness.scenario import load
+from harness.scenario import fixed_time, load
 
 Write = Callable[[str], Path]
 
@@ -181,7 +181,7 @@ WORLD_FAULTS = {
     ),
     "replace without command": (
         '{ content = "No." }',
-        '{ content = "", replace = [["a", "b"]] }',
+        '{ calls = [], replace = [["a", "b"]] }',
         "did_",
         [".replace"],
     ),
@@ -402,6 +402,42 @@ def test_a_clock_that_cannot_be_told_in_utc_is_refused(clock: str, text: str, wr
     told = str(refusal(write(text.replace('clock = "2026-01-01T00:00:00Z"', f'clock = "{clock}"'))))
     assert ".clock: " in told
     assert "is no time; allowed: ISO 8601 with a zone" in told
+
+
+CLOCK = 'clock = "2026-01-01T00:00:00Z"\n'
+FIXED = 'program = "demo"\nclock = "fixed"'
+
+
+@pytest.mark.parametrize(
+    ("clock", "more", "said"),
+    [
+        ("", "", "call.clock: a fixed time, but no tool has a clock"),
+        (
+            CLOCK,
+            '[tool.other]\nabout = "x"\nargument = "a"\ngrammar = "loopx-0.4"\nclock = "2026-01-01T00:00:01Z"\n',
+            "differ",
+        ),
+    ],
+)
+def test_a_fixed_clock_shows_the_one_time_that_the_tools_tell(
+    clock: str, more: str, said: str, text: str, write: Write
+) -> None:
+    fixed = text.replace('program = "demo"', FIXED, 1)
+    told = str(refusal(write(fixed.replace(CLOCK, clock, 1).replace("[call]", f"{more}[call]", 1))))
+    assert said in told
+    assert "one time, the `clock` of a tool" in told
+    scenario = load(write(fixed), grammars=frozenset({"loopx-0.4"})).scenario
+    assert fixed_time(scenario) == "2026-01-01T00:00:00+00:00"
+    assert fixed_time(load(write(text), grammars=frozenset({"loopx-0.4"})).scenario) is None
+    changed = scenario.model_copy(update={"tool": {}})
+    with pytest.raises(ScenarioError, match=r"call\.clock: the tools tell no one time to show"):
+        fixed_time(changed)
+
+
+def test_a_plane_that_runs_inside_of_harness_has_no_clock_of_its_own(text: str, write: Write) -> None:
+    fixed = with_plane_tool(text).replace('program = "demo"', FIXED, 1)
+    with pytest.raises(ScenarioError, match=r"call\.clock: a control plane that runs inside of harness"):
+        loaded_with_operations(write(fixed))
 
 
 def test_more_kinds_than_a_scenario_may_have_are_refused_in_bounded_time(text: str, write: Write) -> None:

@@ -52,7 +52,7 @@ def test_every_form_of_an_answer_is_loaded(tmp_path: Path) -> None:
         ({"assistant_content": "x"}, ["no answer"]),
         ({"command": "a", "content": "b"}, ["more than one answer"]),
         ({"command": "a", "raw_response": None}, ["more than one answer"]),
-        ({"content": "a", "replace": [["a", "b"]]}, ["actions[0].replace", "beside command only"]),
+        ({"calls": [], "replace": [["a", "b"]]}, ["actions[0].replace", "beside command or content only"]),
         ({"content": "a", "assistant_content": "b"}, ["actions[0].assistant_content", "no call beside"]),
         ({"command": "a", "finish": "end"}, ["actions[0].finish", '"stop", "tool_calls"']),
     ],

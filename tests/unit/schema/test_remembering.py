@@ -39,6 +39,18 @@ def test_only_so_many_are_kept() -> None:
     assert asked == ["0", "1", "2", "0"]
 
 
+def test_what_was_computed_elsewhere_is_not_computed_again() -> None:
+    asked: list[str] = []
+
+    @remembered(2)
+    def told(plane: PlaneIdentity) -> str:
+        asked.append(plane.version)
+        return plane.ref
+
+    told.know(ONE, "known")
+    assert (told(ONE), told(ONE.model_copy()), asked) == ("known", "toy", ["1"])
+
+
 def test_what_is_raised_is_not_remembered() -> None:
     asked: list[str] = []
 

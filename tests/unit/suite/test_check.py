@@ -15,6 +15,7 @@ from harness.redaction import value as shown
 from harness.schema.actor import ActorSpec
 from harness.schema.base import JsonValue, digest_json
 from harness.schema.check import CheckReport
+from harness.schema.classifier import Evidence, ReceivedCall
 from harness.schema.observation import Observation, ReadObservation
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
@@ -24,6 +25,7 @@ from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.script import Script
 from harness.schema.trace import EpisodeTrace, TraceStep
 from harness.suite import check_scenario, script_actor
+from harness.suite.probe import probe
 
 FILE = "project/target.json"
 TEXT = '{"lane": 1}'
@@ -396,3 +398,28 @@ def test_a_check_of_the_end_that_nothing_can_break_is_told() -> None:
         f"changed ({what})"
         for what in ("another value", "another type")
     ]
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_code_for_a_log_that_lies_is_reached_by_one_that_lies(looks: bool) -> None:
+    scenario = Scenario.model_validate_json(json.dumps(SMALL))
+    whole = Evidence(
+        outcome=Outcome(status="completed", reason="final_response"),
+        received=(ReceivedCall(operation="a", arguments={}), ReceivedCall(operation="b", arguments={})),
+    )
+
+    def judged(evidence: Evidence) -> frozenset[str]:
+        return frozenset({"as_always", "log_lies"} if looks and evidence != whole else {"as_always"})
+
+    trace = EpisodeTrace(bound=scenario, requests=(), steps=(), files={}, evidence=whole, judged=judged)
+    found = probe({"reference": trace})
+    assert (found.mutations, found.red, found.codes) == ((5, 5, {"log_lies"}) if looks else (0, 0, set()))
+
+
+def test_without_a_log_nothing_of_it_is_changed() -> None:
+    scenario = Scenario.model_validate_json(json.dumps(SMALL))
+    empty = Evidence(outcome=Outcome(status="completed", reason="final_response"), received=())
+    trace = EpisodeTrace(
+        bound=scenario, requests=(), steps=(), files={}, evidence=empty, judged=lambda _: frozenset({"seen"})
+    )
+    assert probe({"reference": trace}).mutations == 0

@@ -11,7 +11,8 @@ from harness.schema.run import EpisodeOptions
 from harness.schema.scenario import LoadedScenario
 from harness.suite import plan
 
-PLANES = {"plane==1": PlaneIdentity(name="plane", version="1", wheel_sha256="ab")}
+PLANE = PlaneIdentity(name="plane", version="1", wheel_sha256="ab")
+PLANES = {"plane==1": (PLANE,)}
 Loaded = Callable[[str], LoadedScenario]
 
 
@@ -35,7 +36,21 @@ def test_plan_carries_plane_and_options_into_every_job(make_loaded: Loaded) -> N
 
     (job,) = plan([make_loaded("pack/a")], {"pack/a": [_actor("x")]}, PLANES, options=options)
 
-    assert (job.plane, job.options, job.attempt) == (PLANES["plane==1"], options, 1)
+    assert (job.plane, job.options, job.attempt) == (PLANE, options, 1)
+
+
+def test_plan_plays_each_actor_on_each_version_before_the_next_and_counts_all_of_it(make_loaded: Loaded) -> None:
+    newer = PlaneIdentity(name="plane", version="2", wheel_sha256="cd")
+    loaded, planes = [make_loaded("pack/a")], {"plane==1": (newer, PLANE)}
+    actors = {"pack/a": [_actor("x"), _actor("y", "sha256:b")]}
+
+    jobs = plan(loaded, actors, planes, trials=2)
+
+    told = [(job.actor.identity.ref, job.plane.version, job.trial) for job in jobs]
+    assert told == [(ref, version, trial) for ref in ("x", "y") for version in ("2", "1") for trial in (1, 2)]
+    assert len({job.key for job in jobs}) == len(jobs)
+    with pytest.raises(UsageError, match="100004 episodes are too many"):
+        plan(loaded, actors, planes, trials=25_001)
 
 
 def test_plan_refuses_an_actor_given_twice(make_loaded: Loaded) -> None:

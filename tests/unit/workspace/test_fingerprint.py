@@ -230,6 +230,15 @@ def test_a_forged_modification_time_does_not_hide_a_write(root: Path) -> None:
     assert changes(before, fingerprinter.take(root)) == [("project/file", "modified")]
 
 
+def test_another_mode_is_seen_of_what_was_at_rest(root: Path) -> None:
+    settled(root / "project" / "inner" / "file")
+    fingerprinter = Fingerprinter()
+    before = fingerprinter.take(root)
+    (root / "project" / "file").chmod(0o600)
+    (root / "project" / "inner").chmod(0o700)
+    assert changes(before, fingerprinter.take(root)) == [("project/file", "modified"), ("project/inner", "modified")]
+
+
 def test_writes_faster_than_the_clocks_tick_are_all_seen(root: Path) -> None:
     path = root / "project" / "file"
     fingerprinter = Fingerprinter()
