@@ -23,10 +23,13 @@ from harness.schema.base import JsonValue
 from harness.schema.check import CheckReport, Coverage, DeepCount, DeepProbe
 from harness.schema.counting import counted, worded
 from harness.schema.process import PlaneIdentity
+from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
 from harness.suite import IDLE_SCRIPTS, Deep, check_scenario, offered_codes, require_walker
+from harness.suite.pairs import check_pairs
+from harness.wiring.places import load_variant
 
 __all__ = ["check"]
 
@@ -84,9 +87,9 @@ def check(
     The reference and every right script pass; doing nothing fails; every wrong script gets the code it is named by;
     every kind, fact and code is reached; every answer check goes red when the stored answer is changed where it looks;
     what a pass depends on is proved; the actor sees nothing of the answer key; no more is allowed than is needed; the
-    wrong paths can be taken where no rule forbids them. Findings that a scenario waives, with a reason, are left out.
-    Recordings of the scenarios are replayed, and must still fit. A file that cannot be used is told, the others are
-    checked, and the exit code is 4.
+    wrong paths can be taken where no rule forbids them; both variants of a pair are judged as it promises. Findings
+    that a scenario waives, with a reason, are left out. Recordings of the scenarios are replayed, and must still fit. A
+    file that cannot be used is told, the others are checked, and the exit code is 4.
     """
     walks = walk or (DEEP_WALKS if deep else 0)
     asked = Deep(mutants=mutate_script or deep, fixtures=drop_fixtures or deep, walks=walks)
@@ -105,7 +108,9 @@ def check(
     with wiring.Session(settings) as session, progress(total) as advance:
         for one in chosen:
             play = _player(session, planes[one.scenario.plane], options, advance)
-            reports.append(check_scenario(one, play=play, deep=asked, jobs=min(os.cpu_count() or 1, 8)))
+            report = check_scenario(one, play=play, deep=asked, jobs=min(os.cpu_count() or 1, 8))
+            wrong = tuple(check_pairs(one.scenario, _pair_player(one, play)))
+            reports.append(report.model_copy(update={"findings": (*report.findings, *wrong)}))
             with advance.aside():
                 _tell(reports[-1], form)
         replayed = check_recordings(
@@ -143,6 +148,7 @@ def _episodes(settings: wiring.Settings, chosen: Sequence[LoadedScenario]) -> in
     scripts = [one.scenario.script for one in chosen]
     played = sum(1 + len(one.right) + len(one.wrong) + len(IDLE_SCRIPTS) for one in scripts)
     played += sum(len(offered_codes(one.scenario)) for one in chosen)
+    played += sum(2 * len(one.scenario.pair) for one in chosen)
     return played + sum(len(wiring.recorded_paths(settings, one)) for one in chosen)
 
 
@@ -204,6 +210,12 @@ def _tell(report: CheckReport, form: str) -> None:
         say_json(report.model_dump(mode="json"))
     elif form == "text":
         say(_text(report))
+
+
+def _pair_player(
+    loaded: LoadedScenario, play: Callable[[LoadedScenario, ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
+) -> Callable[[str, ActorSpec], Receipt]:
+    return lambda name, actor: play(load_variant(loaded, name), actor)[0].receipt
 
 
 def _text(report: CheckReport) -> str:

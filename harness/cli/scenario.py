@@ -101,7 +101,10 @@ def _text(loaded: LoadedScenario) -> str:
             f"file    {loaded.path}",
             f"digest  {loaded.digest}",
             f"passes  {passes}",
-            *_listed(("kind", "sets", "codes"), [(kind.name, kind.sets or "-", _codes(kind)) for kind in one.kind]),
+            *_listed(
+                ("kind", "sets", "codes"),
+                [(kind.name, ", ".join(kind.facts) or "-", _codes(kind)) for kind in one.kind],
+            ),
             *_listed(("stopping with", "code"), silence),
             *_listed(("packet that breaks", "code"), [(_asked(must), must.code) for must in _musts(one)]),
             *_judges(one),

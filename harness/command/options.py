@@ -28,8 +28,8 @@ class RefusedError(Exception):
 def rebuild(words: Sequence[Word], spec: CallSpec, places: Places) -> tuple[str, tuple[str, ...]]:
     """Call path and arguments to run, order and form as typed. Raises RefusedError.
 
-    Options may stand before the path words too. Values of ``set`` are replaced whatever they are, those of ``inside``
-    by their settled paths.
+    Options may stand before the path words too, and ``add`` ones do. Values of ``set`` are replaced whatever they are,
+    those of ``inside`` by their settled paths.
     """
     path: list[str] = []
     argv: list[str] = []
@@ -53,7 +53,8 @@ def rebuild(words: Sequence[Word], spec: CallSpec, places: Places) -> tuple[str,
         raise RefusedError("unknown_path")
     if not set(seen) <= set(allowed):
         raise RefusedError("unknown_option")
-    return " ".join(path), tuple(argv)
+    added = ((f"--{name}", value) for name, value in spec.add.items() if name in allowed and name not in seen)
+    return " ".join(path), (*(part for pair in added for part in pair), *argv)
 
 
 def _option(words: Sequence[Word], spec: CallSpec, places: Places) -> tuple[str, list[str], int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.command.attempt import attempted
 from harness.command.call import read_call
 from harness.command.clock import read_clock
 from harness.command.expansion import substitutes
+from harness.command.help import read_help
 from harness.command.lexer import split_shell, split_strict, split_words
 from harness.command.places import Places
 from harness.command.profile import PROFILES, TEXT_BYTES
@@ -44,7 +46,15 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
     if profile.free:
         reads = None if call is not None or "\0" in text else _free(text)
     shape = command_shape(text, words, shell, context, call=call, clock=clock, reads=reads)
-    return ParsedCommand(call=call, clock=clock, reads=reads, shape=shape)
+    asked = None if context.call is None or "\0" in text else read_help(shell, context.call, places)
+    return ParsedCommand(
+        call=None if asked is not None else call,
+        clock=clock,
+        reads=reads,
+        help=asked,
+        programs=attempted(shell, places),
+        shape=shape,
+    )
 
 
 def _free(text: str) -> ReadPlan:

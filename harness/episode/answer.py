@@ -11,7 +11,10 @@ from harness.schema.record import CallResulted
 from harness.schema.tool import ResultCode
 from harness.schema.trace import TraceStep
 
-__all__ = ["answer_call", "result_code", "result_text"]
+__all__ = ["HINTED", "answer_call", "result_code", "result_text"]
+
+#: Why a call was not run whose kind has a hint.
+HINTED = "hinted"
 
 
 def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
@@ -41,6 +44,7 @@ def answer_call(world: World, hand: CallInHand, stop: CallStop) -> None:
             proposal=hand.proposal,
             observation=seen,
             judgement=hand.judgement,
+            after=tuple(hand.after),
             turn=hand.turn,
             call=hand.index,
             tool=hand.call.name,
@@ -66,4 +70,6 @@ def result_text(hand: CallInHand, seen: Observation) -> str:
     """What the actor is told of an observed call: its result as far as it is shown, or why nothing ran."""
     if hand.shown is not None:
         return hand.shown
+    if seen.refused == HINTED:
+        return seen.text
     return f"error: not run ({seen.refused})"

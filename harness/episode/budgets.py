@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness import meter
+from harness.episode.closing import is_closing
 from harness.episode.hands import TurnInHand
 from harness.episode.measuring import measure
 from harness.episode.world import World
@@ -17,16 +18,17 @@ __all__ = ["after_batch", "after_model", "at_end", "at_start", "budget", "in_tim
 def used(world: World, *, after: bool = False) -> meter.Used:
     """What the journal says of the episode so far; ``after`` an operation the last moment is in time.
 
-    Tokens are only added up where they are limited.
+    Tokens are only added up where they are limited. The closing turn is beyond those that are.
     """
     state, limits = world.state, world.limits
     overdue = world.bounds.passed(after=after) is not None
+    turns = 0 if is_closing(world) else state.model_turns
     if not world.is_measured:
         return meter.Used(
             overdue=overdue,
             tool_calls=state.tool_calls,
             by_name=state.calls_by_name,
-            model_turns=state.model_turns,
+            model_turns=turns,
             is_measured=False,
         )
     return meter.Used(
@@ -36,7 +38,7 @@ def used(world: World, *, after: bool = False) -> meter.Used:
         cost=state.cost,
         tool_calls=state.tool_calls,
         by_name=state.calls_by_name,
-        model_turns=state.model_turns,
+        model_turns=turns,
         overdue=overdue,
     )
 

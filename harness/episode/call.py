@@ -10,23 +10,28 @@ from harness.episode.answer import answer_call, result_code, result_text
 from harness.episode.directive import stop_at_tool
 from harness.episode.endings import machine_ending, violation
 from harness.episode.erring import UNCERTAIN, ending_of, error_code
+from harness.episode.following import follow_up
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.observing import fitted, observe
 from harness.episode.perform import perform
 from harness.episode.progress import end_loop
 from harness.episode.reading import command_digest, kind_of_text, read_call
 from harness.episode.reading_on import classify_reading_on
+from harness.episode.sources import known_values
 from harness.episode.world import World
+from harness.errors import ControlPlaneError, MachineError, OutOfTimeError
 from harness.gate import GateStop
 from harness.recording import answer_key
+from harness.rules import RuleState
 from harness.schema.base import Digest, JsonValue, digest_json
 from harness.schema.control import CONTROL_NAMES
-from harness.schema.finding import RawFinding
+from harness.schema.finding import Judgement, RawFinding
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome, Reason
 from harness.schema.pointer import without
 from harness.schema.record import Classified, OpReceipt, OpStarted, OpUnknown
 from harness.schema.recording import PlaneAnswer
+from harness.schema.rules import KindSpec
 from harness.schema.scenario import Strictness
 
 __all__ = ["CALL", "run_one"]
@@ -54,7 +59,7 @@ def _classify_proposal(world: World, hand: CallInHand) -> CallStop | None:
     if not read_call(world, hand):
         return None
     hand.before = world.rule_state
-    hand.proposal = rules.propose(world.scenario, hand.before, hand.kind)
+    hand.proposal = rules.propose(world.scenario, hand.before, hand.kind, hand.parsed, known_values(world))
     world.record(
         Classified(
             turn=hand.turn,
@@ -161,15 +166,11 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         raise AssertionError(hand.operation)
     if seen.timed_out:
         return None  # a read that was cut off proves nothing; it is answered as such, and the episode goes on
-    judgement = rules.judge(
-        world.scenario,
-        before,
-        kind,
-        seen,
-        file=world.file_text,
-        kind_of=lambda text: kind_of_text(world, hand, text),
-        shown=result_text(hand, seen),
-    )
+    try:
+        judgement = follow_up(world, hand, _judged(world, hand, kind, before, seen))
+    except (MachineError, OutOfTimeError, ControlPlaneError) as error:
+        world.problem = str(error)
+        return _stop(hand, seen, _not_asked(error))
     hand.judgement = judgement
     world.record(
         Classified(
@@ -182,16 +183,44 @@ def _classify_result(world: World, hand: CallInHand) -> CallStop | None:
         )
     )
     if judgement.code is not None:
-        lacking = world.lacking() if hand.reaches_plane and seen.ran else None
-        if lacking is not None:
-            world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
-            return _stop(hand, seen, machine_ending())
-        _find(world, judgement.findings or (RawFinding(code=judgement.code, check="execution"),))
-        return _stop(hand, seen, violation(judgement.code))
+        return _wrong(world, hand, seen, judgement)
     if rules.satisfies(world.scenario, frozenset(world.state.facts)):
         ending = Outcome(status="completed", reason="scenario_satisfied", detail=kind.name)
         return _stop(hand, seen, ending)
     return None
+
+
+def _wrong(world: World, hand: CallInHand, seen: Observation, judgement: Judgement) -> CallStop:
+    """A result that breaks the scenario, if it is not the machine's fault."""
+    code = judgement.code or ""
+    lacking = world.lacking() if hand.reaches_plane and seen.ran else None
+    if lacking is not None:
+        world.problem = f"the answer is wrong, and the machine lacks something: {lacking}"
+        return _stop(hand, seen, machine_ending())
+    _find(world, judgement.findings or (RawFinding(code=code, check="execution"),))
+    return _stop(hand, seen, violation(code))
+
+
+def _judged(world: World, hand: CallInHand, kind: KindSpec, before: RuleState, seen: Observation) -> Judgement:
+    return rules.judge(
+        world.scenario,
+        before,
+        kind,
+        seen,
+        file=world.file_text,
+        kind_of=lambda text: kind_of_text(world, hand, text),
+        shown=result_text(hand, seen),
+        known=known_values(world),
+    )
+
+
+def _not_asked(error: MachineError | OutOfTimeError | ControlPlaneError) -> Outcome:
+    """The ending where a call of the harness's own, to see what came of the actor's, could not be made."""
+    if isinstance(error, OutOfTimeError):
+        return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
+    if isinstance(error, MachineError):
+        return machine_ending()
+    return Outcome(status="failed", reason="tool_error", detail="control_plane")
 
 
 def _class_of_error(_: World, hand: CallInHand) -> CallStop | None:

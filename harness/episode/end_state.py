@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from harness import rules
+from harness.episode.closing import closing_findings
 from harness.episode.world import World
 from harness.schema.base import JsonValue
 from harness.schema.finding import RawFinding
@@ -28,10 +29,11 @@ def ending_document(world: World) -> dict[str, JsonValue]:
 
 
 def end_findings(world: World) -> tuple[tuple[int | None, RawFinding], ...]:
-    """Everything that checks of the end found; of no step."""
-    if not world.scenario.end.check:
-        return ()
-    return tuple((None, finding) for finding in rules.ending_findings(world.scenario, ending_document(world)))
+    """Everything that is wrong with the closing text, and that checks of the end found; of no step."""
+    found = list(closing_findings(world))
+    if world.scenario.end.check:
+        found += rules.ending_findings(world.scenario, ending_document(world))
+    return tuple((None, finding) for finding in found)
 
 
 def _read(text: str) -> JsonValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
@@ -10,13 +11,13 @@ from itertools import islice
 from harness.episode.values import json_object
 from harness.episode.world import World
 from harness.schema.base import JsonValue, canonical_json
-from harness.schema.command import CallPlan, ClockPlan, ReadPlan, Segment
+from harness.schema.command import CallPlan, ClockPlan, HelpPlan, ReadPlan, Segment
 from harness.schema.observation import Channel, Observation, ReadObservation
 from harness.schema.process import Completed, ProcessCommand
 from harness.schema.tool import TypedError
 from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
-__all__ = ["answer_clock", "observed", "run_call", "run_operation", "run_reads"]
+__all__ = ["answer_clock", "observed", "run_call", "run_help", "run_operation", "run_reads"]
 
 #: Seconds for one read; they print files and listings of a small workspace.
 READ_S = 10.0
@@ -46,6 +47,13 @@ def run_call(world: World, plan: CallPlan) -> Observation:
     if plan.argv is None:
         return Observation(ran=False, ok=False, text="", refused=plan.refused or "unparseable")
     return observed(world.invoke_plane(plan.argv))
+
+
+def run_help(world: World, plan: HelpPlan) -> Observation:
+    """The help of a call path as far as it is wanted; whatever it looks like, it is no answer."""
+    seen = observed(world.invoke_plane((*plan.path.split(), "--help")))
+    text = "".join(islice(StringIO(seen.text, newline="\n"), plan.lines))
+    return replace(seen, text=text, answer=None, sections=(len(text),))
 
 
 def observed(completed: Completed) -> Observation:

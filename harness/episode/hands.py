@@ -9,6 +9,7 @@ from harness.rules import RuleState
 from harness.schema.base import Digest
 from harness.schema.command import ParsedCommand
 from harness.schema.finding import Judgement, Proposal
+from harness.schema.following import FollowUp
 from harness.schema.message import ModelRequest, Reply
 from harness.schema.observation import Observation
 from harness.schema.outcome import Outcome
@@ -40,7 +41,8 @@ class CallInHand:
     """One call on its way through the checks.
 
     ``room`` is how many characters of its batch are its own; ``shown`` what the actor is shown of its result, None
-    where there is none; ``spilled`` whether the whole of it is kept. ``replayed``: it was made by an earlier driver.
+    where there is none; ``spilled`` whether the whole of it is kept. ``after`` are the calls that the harness made
+    itself then, with what they were answered. ``replayed``: it was made by an earlier driver.
     """
 
     turn: int
@@ -54,6 +56,7 @@ class CallInHand:
     before: RuleState | None = None
     observation: Observation | None = None
     judgement: Judgement | None = None
+    after: list[tuple[FollowUp, Observation]] = field(default_factory=list)
     error: TypedError | None = None
     answer: str | None = None
     attempt: int = 1
@@ -70,7 +73,8 @@ class CallInHand:
     @property
     def reaches_plane(self) -> bool:
         """Whether it is a call of the control plane, by a command or as one of its operations."""
-        return self.plane_operation is not None or (self.kind is not None and self.kind.is_call)
+        kind = self.kind
+        return self.plane_operation is not None or (kind is not None and (kind.is_call or kind.help is not None))
 
 
 @dataclass(slots=True)

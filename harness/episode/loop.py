@@ -280,6 +280,7 @@ def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
         steps=tuple(world.trace),
         files=files,
         kinds_of=world.kinds_of,
+        sources=world.sources,
         ending=ending_document(world) if world.scenario.end.check else None,
         changes=tuple(
             TraceChange(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in world.changes

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import signal
 
+from harness.episode.answer import HINTED
 from harness.episode.erring import UNCERTAIN
-from harness.episode.execute import answer_clock, run_call, run_operation, run_reads
+from harness.episode.execute import answer_clock, run_call, run_help, run_operation, run_reads
 from harness.episode.hands import CallInHand, CallStop
 from harness.episode.idempotency import call_key, has_one_effect
 from harness.episode.observing import result_room
@@ -43,7 +44,7 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
     parsed, kind = hand.parsed, hand.kind
     if kind is None or (parsed is None and hand.plane_operation is None):  # pragma: no cover  (C2 ended it)
         raise AssertionError(hand.operation)
-    by: Writer = "control_plane" if parsed is None or (kind.is_call and parsed.call is not None) else "tool"
+    by: Writer = "control_plane" if parsed is None or hand.reaches_plane else "tool"
     done = _done_before(world, hand, by)
     if done is not None:
         hand.replayed = True
@@ -63,10 +64,19 @@ def perform(world: World, hand: CallInHand) -> CallStop | None:
 
 def _observed(world: World, hand: CallInHand, parsed: ParsedCommand | None, kind: KindSpec) -> Observation:
     """Run what the call was read as. Raises MachineError or ControlPlaneError."""
+    if kind.hint is not None:
+        return Observation(ran=False, ok=False, text=kind.hint, refused=HINTED)
     if parsed is None:
         return run_operation(world, hand.plane_operation or "", hand.call.arguments or {}, call_key(world, hand))
+    return _read(world, hand, parsed, kind)
+
+
+def _read(world: World, hand: CallInHand, parsed: ParsedCommand, kind: KindSpec) -> Observation:
+    """Run a command the way that its kind counts."""
     if kind.is_call and parsed.call is not None:
         return run_call(world, parsed.call)
+    if kind.help is not None and parsed.help is not None:
+        return run_help(world, parsed.help)
     if kind.read == "clock" and parsed.clock is not None:
         return answer_clock(parsed.clock, world.scenario.command_tools[hand.call.name].clock)
     if parsed.reads is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
+from harness.episode.closing import ask_to_close, without_calls
 from harness.episode.encoding import OPEN
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
@@ -23,13 +24,15 @@ CHECKPOINT_BYTES = 16 << 20
 
 def project(world: World, turn: TurnInHand) -> Outcome | None:
     """T10: the newest whole exchanges that fit; what comes before the first one, and the newest, must."""
+    ask_to_close(world, turn)
     actor = world.parts.actor.identity
-    whole = ModelRequest(
+    asked = ModelRequest(
         model=actor.model or actor.ref,
         messages=tuple(world.messages),
         tools=world.tools,
         **({} if actor.settings is None else {"settings": actor.settings}),
     )
+    whole = without_calls(world, asked)
     frame, parts = world.encoded.frame(whole), world.encoded.parts(world.messages)
     limit = world.limits.context_bytes
     chosen, size = choose(world.messages, [len(part) for part in parts], len(OPEN) + len(frame), limit)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import asdict
-from typing import Literal
-
-from pydantic import TypeAdapter
-
+from harness.episode.own_calls import plane_call
 from harness.episode.world import World
-from harness.errors import MachineError, OutOfTimeError, SetupRejectedError
-from harness.schema.base import JsonValue, digest_text
+from harness.errors import SetupRejectedError
+from harness.schema.base import digest_text
 from harness.schema.message import Message, SystemMessage, UserMessage
 from harness.schema.process import Completed
-from harness.schema.record import InputDelivered, OpPlanned, OpReceipt, OpStarted
+from harness.schema.record import InputDelivered
 
 __all__ = ["deliver_prompt", "prompt_texts", "value_call"]
 
@@ -24,39 +19,7 @@ INPUT_BYTES = 65_536
 def value_call(world: World, args: tuple[str, ...]) -> Completed:
     """A control-plane call that computes a late value: an operation like any other."""
     world.value_calls += 1
-    operation = f"value:{world.value_calls}"
-    digest = digest_text(world.placeholders.hide("\0".join(args)))
-    world.record(OpPlanned(operation=operation, purpose="value", digest=digest))
-    world.record(OpStarted(operation=operation, attempt=1))
-    kept = world.past(operation)
-    if kept is not None:
-        done = _completed(kept)
-        world.flag("replayed_operations")
-        world.observe_changes("control_plane")
-    else:
-        done = world.invoke_plane(args)
-        if done.timed_out and world.bounds.passed() is not None:
-            raise OutOfTimeError("the time was over before the prompt was made")
-        world.observe_changes("control_plane")
-        lacking = None if done.exit_code == 0 else world.lacking()
-        if lacking is not None:
-            raise MachineError(f"a call of the control plane failed, and the machine lacks something: {lacking}")
-    status: Literal["succeeded", "failed"] = "succeeded" if done.exit_code == 0 else "failed"
-    world.record(OpReceipt(operation=operation, attempt=1, status=status, spool=world.keep_result(_plain(done))))
-    return done
-
-
-def _plain(done: Completed) -> JsonValue:
-    streams = {"stdout": done.stdout, "stderr": done.stderr}
-    return {**asdict(done), **{name: base64.b64encode(data).decode("ascii") for name, data in streams.items()}}
-
-
-def _completed(kept: JsonValue) -> Completed:
-    fields = dict(kept) if isinstance(kept, dict) else {}
-    streams = {name: base64.b64decode(str(fields[name])) for name in ("stdout", "stderr")}
-    return TypeAdapter(Completed).validate_python(
-        {**fields, **streams}, strict=False
-    )  # strictly, only an instance is one
+    return plane_call(world, f"value:{world.value_calls}", args, before="the prompt was made")
 
 
 def _deliver(world: World, name: str, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness import gate, meter
+from harness.episode.closing import call_while_closing, is_closing
 from harness.episode.endings import invalid_reply
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
@@ -16,23 +17,29 @@ __all__ = ["no_call", "reply_end", "said", "valid_reply"]
 
 
 def valid_reply(world: World, turn: TurnInHand) -> Outcome | None:
-    """T17: calls exist where the finish says so; ids are there, unique and not used before.
+    """T17: calls exist where the finish says so and may be made; ids are there, unique and not used before.
 
     Where the scenario is strict, names and arguments are looked at for the whole reply, before anything of it runs.
     """
+    wrong = _wrong(world, turn)
+    return call_while_closing(world, turn) if wrong is None else invalid_reply(wrong)
+
+
+def _wrong(world: World, turn: TurnInHand) -> str | None:
+    """What is wrong with a reply."""
     reply, strict = turn.answer, world.scenario.strict
     calls, says_calls = reply.calls, reply.finish == "tool_calls"
     if says_calls and not calls:
-        return invalid_reply("finish_mismatch")
+        return "finish_mismatch"
     if calls and strict.finish == "fail" and not (says_calls and "finish_stop_with_tool_calls" not in reply.quirks):
-        return invalid_reply("finish_mismatch")
+        return "finish_mismatch"
     ids = {digest_text(call.id) for call in calls if call.id}
     if len(ids) != len(calls) or ids & world.state.call_ids:
-        return invalid_reply("ids")
+        return "ids"
     if calls and strict.unknown_tool == "fail" and any(gate.check_declared(call.name, world.tools) for call in calls):
-        return invalid_reply("undeclared")
+        return "undeclared"
     if calls and strict.parse == "fail" and any(gate.check_decoded(call) for call in calls):
-        return invalid_reply("arguments")
+        return "arguments"
     return None
 
 
@@ -54,12 +61,13 @@ def reply_end(_: World, turn: TurnInHand) -> Outcome | None:
 def no_call(world: World, turn: TurnInHand) -> Outcome | None:
     """T20: a reply without calls is the final text, waits for a person, or is answered with one nudge.
 
-    A reply that follows a nudge without a call is final. Where no turn is left there is no nudge.
+    A reply that follows a nudge without a call is final, and so is that of the closing turn. Where no turn is left
+    there is no nudge.
     """
     reply = turn.answer
     if reply.calls:
         return None
-    policy = world.scenario.control.no_call
+    policy = "finish" if is_closing(world) else world.scenario.control.no_call
     if policy == "wait_user":
         return Outcome(status="suspended", reason="needs_user_input", detail="no_tool_wait")
     if policy == "finish" or _was_nudged(world):

@@ -9,6 +9,7 @@ from harness.episode.answer import answer_call
 from harness.episode.ask import ask
 from harness.episode.budgets import after_batch, after_model, at_end, budget, in_time, preflight
 from harness.episode.call import run_one
+from harness.episode.closing import is_closing, too_late
 from harness.episode.control import control_call
 from harness.episode.directive import after_ending
 from harness.episode.external import completed_outside
@@ -53,6 +54,9 @@ def _run_calls(world: World, turn: TurnInHand) -> Outcome | None:
             answer_call(world, hand, stop)
         elif index > turn.admitted:
             stop = over_cap(turn)
+            answer_call(world, hand, stop)
+        elif is_closing(world):
+            stop = too_late()
             answer_call(world, hand, stop)
         else:
             stop = run_one(world, hand)

@@ -31,11 +31,13 @@ from harness.schema.finding import RawFinding
 from harness.schema.limits import Limits
 from harness.schema.message import Message, ModelRequest
 from harness.schema.observation import Channel, ChannelName, Observation
+from harness.schema.pointer import Missing
 from harness.schema.process import Completed, OperationAnswer
 from harness.schema.record import OpReceipt, OpUnknown, Payload
 from harness.schema.recording import Drift
 from harness.schema.run import AttemptRow, OutputRow
 from harness.schema.scenario import CommandTool, Scenario, Tool
+from harness.schema.source import ValueSource
 from harness.schema.tool import READ_MORE, ToolSpec
 from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
@@ -83,6 +85,7 @@ class World:
     trace: list[TraceStep] = field(default_factory=list)
     findings: list[tuple[int | None, RawFinding]] = field(default_factory=list)
     kinds_of: dict[str, str | None] = field(default_factory=dict)
+    sources: dict[ValueSource, JsonValue | Missing] = field(default_factory=dict)
     drifts: list[Drift] = field(default_factory=list)
     writers: dict[str, Writer] = field(default_factory=dict)
     attempts: list[AttemptRow] = field(default_factory=list)

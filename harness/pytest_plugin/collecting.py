@@ -16,10 +16,13 @@ from harness.pytest_plugin.options import actors, snapshot_folder, trials
 from harness.pytest_plugin.playing import Part, play
 from harness.pytest_plugin.snapshots import file_name
 from harness.schema.scenario import LoadedScenario
+from harness.wiring.places import load_variant, variants
 
 __all__ = ["ScenarioFile", "ScenarioTest"]
 
 _REFERENCE = "script:reference"
+#: Syrupy wants folders to be called as test files are; that of a variant's snapshots is called as the variant.
+_UNRELATED = r"ignore:\s*Can not relate snapshot:UserWarning"
 
 
 class ScenarioTest(pytest.Function):
@@ -41,40 +44,50 @@ class ScenarioFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item]:
         """The tests. Raises CollectError in one line for a file that is no scenario."""
-        root = self.path.parent.parent
+        place = replace(wiring.settings(), search=(self.path.parent.parent,))
+        entry = ScenarioEntry()
         try:
-            place = replace(wiring.settings(), search=(root,))
             loaded = wiring.load_scenario(place, str(self.path))
-            recordings = _recordings(place, loaded)
+            parts = [("", loaded), *((f"{name}/", load_variant(loaded, name)) for name in variants(self.path))]
+            tests = [test for prefix, one in parts for test in self._tests(place, one, prefix, entry)]
         except HarnessError as error:
             raise self.CollectError(f"harness: {error}") from None
-        ledger = self.config.stash[LEDGER]
-        folder = snapshot_folder(self.config, root) / self.path.parent.name / self.path.stem
-        entry = ledger.files[str(self.path)] = ScenarioEntry(str(folder))
-        asked = actors(self.config)
-        try:
-            meant = {actor: _meant(actor, recordings) for actor in asked if actor.startswith("recorded:")}
-        except HarnessError as error:
-            raise self.CollectError(f"harness: {error}") from None
+        entry.planned = len(tests)
+        self.config.stash[LEDGER].files[str(self.path)] = entry
+        return tests
+
+    def _tests(
+        self, place: wiring.Settings, loaded: LoadedScenario, prefix: str, entry: ScenarioEntry
+    ) -> list[ScenarioTest]:
+        """The tests of the file, or of a variant of it. Raises HarnessError."""
+        recordings = _recordings(place, loaded)
+        ledger, asked = self.config.stash[LEDGER], actors(self.config)
+        folder = snapshot_folder(self.config, self.path.parent.parent) / loaded.scenario.id
+        entry.folders[str(folder)] = []
+        meant = {actor: _meant(actor, recordings) for actor in asked if actor.startswith("recorded:")}
         ledger.met.update((*_scripts(loaded), *(actor for actor, found in meant.items() if found)))
         ledger.recorded.update(recordings)
         twins = _twins(recordings)
         tests = [
             self._test(
-                name, actor, Part(loaded, f"recorded:{kept}" if kept is not None else actor, twins.get(actor)), folder
+                prefix + name,
+                actor,
+                Part(loaded, f"recorded:{kept}" if kept is not None else actor, twins.get(actor)),
+                folder,
             )
             for actor in _asked(asked, loaded, recordings, meant)
             for kept in (recordings.get(actor),)
             for name in _names(actor, 1 if kept is not None else trials(self.config))
         ]
-        entry.planned = len(tests)
-        entry.snapshots = sorted({file_name(test.actor) for test in tests})
+        entry.folders[str(folder)] = sorted({file_name(test.actor) for test in tests})
         return tests
 
     def _test(self, name: str, actor: str, part: Part, folder: Path) -> ScenarioTest:
         test: ScenarioTest = ScenarioTest.from_parent(self, name=name, callobj=play)
         test.actor, test.part, test.snapshots = actor, part, folder
         test.add_marker("harness")
+        if folder.name != self.path.stem:
+            test.add_marker(pytest.mark.filterwarnings(_UNRELATED))
         return test
 
 

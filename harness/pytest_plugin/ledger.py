@@ -13,10 +13,12 @@ __all__ = ["LEDGER", "Ledger", "ScenarioEntry"]
 
 @dataclass(slots=True)
 class ScenarioEntry:
-    """One scenario file: its snapshots' folder, their names, and how many of its tests are planned and chosen."""
+    """One scenario file: how many of its tests are planned and chosen, and the snapshots of it and its variants.
 
-    folder: str
-    snapshots: list[str] = field(default_factory=list)
+    ``folders`` are the names of the snapshots by their folder.
+    """
+
+    folders: dict[str, list[str]] = field(default_factory=dict)
     planned: int = 0
     chosen: int = 0
 

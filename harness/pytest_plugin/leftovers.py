@@ -53,8 +53,8 @@ def look(config: pytest.Config, ledger: Ledger) -> Leftovers:
 def _of_actors(ledger: Ledger) -> Iterator[Path]:
     """Snapshots of scenarios that are there, of actors that are not."""
     for entry in ledger.files.values():
-        if entry.whole:
-            yield from (path for path in Path(entry.folder).glob(_SNAPSHOTS) if path.name not in entry.snapshots)
+        for folder, names in entry.folders.items() if entry.whole else ():
+            yield from (path for path in Path(folder).glob(_SNAPSHOTS) if path.name not in names)
 
 
 def _of_scenarios(config: pytest.Config, ledger: Ledger) -> Iterator[Path]:
@@ -66,7 +66,7 @@ def _of_scenarios(config: pytest.Config, ledger: Ledger) -> Iterator[Path]:
     ):
         # the one folder may hold the snapshots of scenarios that nobody named
         return
-    wanted = {Path(entry.folder) for entry in ledger.files.values()}
+    wanted = {Path(folder) for entry in ledger.files.values() for folder in entry.folders}
     for shelf in _whole(config, ledger, lambda root: snapshot_folder(config, root)):
         yield from (path for path in shelf.glob(f"*/*/{_SNAPSHOTS}") if path.parent not in wanted)
 

@@ -11,7 +11,7 @@ from harness.schema.name import Code, Fact
 from harness.schema.pointer import MISSING
 from harness.schema.scenario import Scenario
 
-__all__ = ["accepts", "ending_findings", "satisfies", "silence"]
+__all__ = ["accepts", "closes", "ending_findings", "satisfies", "silence"]
 
 
 def silence(scenario: Scenario, facts: AbstractSet[Fact]) -> Code:
@@ -31,7 +31,13 @@ def accepts(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
 
 def satisfies(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
     """Whether these facts end the episode: with checks of the end, or classifiers, only the actor's own stop does."""
-    return accepts(scenario, facts) and not scenario.end.check and not scenario.classify
+    is_heard = scenario.end.check or scenario.classify or scenario.closing is not None
+    return accepts(scenario, facts) and not is_heard
+
+
+def closes(scenario: Scenario, facts: AbstractSet[Fact]) -> bool:
+    """Whether nothing may be called any more with these facts: what is left is the closing turn."""
+    return scenario.closing is not None and accepts(scenario, facts)
 
 
 def ending_findings(scenario: Scenario, ending: JsonValue) -> tuple[RawFinding, ...]:

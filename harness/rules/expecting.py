@@ -6,14 +6,23 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from harness.documents.patterns import matches
 from harness.schema.base import JsonValue
 from harness.schema.pointer import MISSING, Missing, pointer
 from harness.schema.rules import AnswerCheck, Expectation
+from harness.schema.source import ValueSource
 
-__all__ = ["Miss", "examine", "phrase", "same"]
+__all__ = ["Known", "Miss", "examine", "nothing_known", "phrase", "same"]
 
 #: Kind of a command text, None where it is of no kind.
 KindOf = Callable[[str], str | None]
+#: The value of another place, where it is there.
+Known = Callable[[ValueSource], JsonValue | Missing]
+
+
+def nothing_known(_: ValueSource) -> Missing:
+    """Of a world in which no other place has a value."""
+    return MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +34,42 @@ class Miss:
 
 
 def examine(
-    document: JsonValue, at: str, expectation: Expectation, kind_of: KindOf = lambda _: None
+    document: JsonValue,
+    at: str,
+    expectation: Expectation,
+    kind_of: KindOf = lambda _: None,
+    known: Known = nothing_known,
 ) -> tuple[Miss, ...]:
     """Everything in which the value at pointer ``at`` misses the expectation; nothing where it holds."""
     check = expectation if isinstance(expectation, AnswerCheck) else AnswerCheck(equals=expectation)
-    return tuple(_misses(document, pointer(document, at), check, kind_of))
+    return tuple(_misses(document, pointer(document, at), check, kind_of, known))
 
 
 def phrase(check: AnswerCheck) -> tuple[JsonValue, ...]:
     """The expectation as findings show it: a plain value for ``equals``, words for every other test."""
-    if check.contains is not None or check.one_of is not None:
-        word, wanted = ("contains", check.contains) if check.one_of is None else ("one of", list(check.one_of))
-        return (f"{word} {json.dumps(wanted, ensure_ascii=False)}",)
-    if check.same_as is not None:
-        return (f"the value at #{check.same_as}",)
-    if check.empty:
-        return ("empty",)
-    if check.absent:
-        return ("absent",)
+    words = _words(check)
+    if words is not None:
+        return (words,)
     if check.commands is None and check.none_contains is None:
         return (check.equals,)
     counted = [_counted(kind, count) for kind, count in (check.commands or {}).items()]
     return (*counted, *_forbidden(check)) or ("an array of commands",)
+
+
+def _words(check: AnswerCheck) -> str | None:
+    """Of a test that is neither ``equals`` nor one of commands."""
+    source = check.from_
+    found = {
+        "contains": None if check.contains is None else json.dumps(check.contains, ensure_ascii=False),
+        "one of": None if check.one_of is None else json.dumps(list(check.one_of), ensure_ascii=False),
+        "the value at": None if check.same_as is None else f"#{check.same_as}",
+        "the same value as": None if source is None else f"{source.file or source.answer}#{source.at}",
+        "a text like": check.matches,
+        "a text unlike": check.avoids,
+        "empty": "" if check.empty else None,
+        "absent": "" if check.absent else None,
+    }
+    return next((f"{word} {rest}".rstrip() for word, rest in found.items() if rest is not None), None)
 
 
 def same(left: JsonValue | Missing, right: JsonValue | Missing) -> bool:
@@ -69,24 +92,33 @@ def same(left: JsonValue | Missing, right: JsonValue | Missing) -> bool:
     return True
 
 
-def _misses(document: JsonValue, value: JsonValue | Missing, check: AnswerCheck, kind_of: KindOf) -> Iterator[Miss]:
+def _misses(
+    document: JsonValue, value: JsonValue | Missing, check: AnswerCheck, kind_of: KindOf, known: Known
+) -> Iterator[Miss]:
     if check.commands is not None or check.none_contains is not None:
         yield from _command_misses(value, check, kind_of)
-        return
-    if check.absent:
-        holds = value is MISSING
-    elif check.empty:
-        holds = value is None or (isinstance(value, str | list | dict) and not value)
-    elif check.same_as is not None:
-        holds = value is not MISSING and same(value, pointer(document, check.same_as))
-    elif check.one_of is not None:
-        holds = any(same(value, wanted) for wanted in check.one_of)
-    elif check.contains is not None:
-        holds = _contains(value, check.contains)
-    else:
-        holds = same(value, check.equals)
-    if not holds:
+    elif not _holds(document, value, check, known):
         yield Miss(phrase(check)[0], value)
+
+
+def _holds(document: JsonValue, value: JsonValue | Missing, check: AnswerCheck, known: Known) -> bool:  # noqa: PLR0911
+    if check.absent:
+        return value is MISSING
+    if check.empty:
+        return value is None or (isinstance(value, str | list | dict) and not value)
+    if check.same_as is not None:
+        return value is not MISSING and same(value, pointer(document, check.same_as))
+    if check.from_ is not None:
+        return value is not MISSING and same(value, known(check.from_))
+    if check.one_of is not None:
+        return any(same(value, wanted) for wanted in check.one_of)
+    if check.contains is not None:
+        return _contains(value, check.contains)
+    if check.matches is not None:
+        return isinstance(value, str) and matches(check.matches, value)
+    if check.avoids is not None:
+        return isinstance(value, str) and not matches(check.avoids, value)
+    return same(value, check.equals)
 
 
 def _contains(value: JsonValue | Missing, part: JsonValue) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.errors import ScenarioError
-from harness.rules.endings import accepts, satisfies, silence
+from harness.rules.endings import accepts, closes, satisfies, silence
 from harness.rules.proposing import RuleState, propose
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.name import Fact, KindName
@@ -37,7 +37,7 @@ def graph(scenario: Scenario) -> RuleGraph:
     seen, queue = {start}, deque([start])
     while queue:
         state = queue.popleft()
-        if satisfies(scenario, state[0]):
+        if satisfies(scenario, state[0]) or closes(scenario, state[0]):
             continue
         for kind in scenario.kind:
             for code, following in _outcomes(scenario, state, kind, checked.get(kind.name, ())):
@@ -70,7 +70,12 @@ def _codes_of_checks(scenario: Scenario) -> dict[KindName, list[str]]:
     for spec in scenario.check:
         own = [check.code for check in spec.answer.values() if isinstance(check, AnswerCheck) and check.code]
         found.setdefault(spec.kind, []).extend(own)
-    return found
+    for follow in scenario.after:
+        own = [check.code for check in follow.answer.values() if isinstance(check, AnswerCheck) and check.code]
+        found.setdefault(follow.kind, []).extend((follow.failed, *own))
+    for kind in scenario.kind:
+        found.setdefault(kind.name, []).extend(rule.code for rule in kind.options)
+    return {name: list(dict.fromkeys(codes)) for name, codes in found.items()}
 
 
 def _outcomes(
@@ -84,6 +89,8 @@ def _outcomes(
         return
     spent = used if kind.once is None else used | {kind.name}
     yield None, (facts if kind.sets is None else facts | {kind.sets}, spent)
+    for fact in kind.proves:
+        yield None, (facts | {fact} if kind.sets is None else facts | {kind.sets, fact}, spent)
     if kind.failed is None or any(error.class_ == "recoverable" for error in kind.errors):
         yield None, (facts, spent)
     if kind.failed is not None:

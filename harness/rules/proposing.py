@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.rules.expecting import Known, nothing_known
+from harness.rules.matching import meets
+from harness.schema.command import ParsedCommand
 from harness.schema.finding import Proposal
 from harness.schema.name import Fact, KindName
 from harness.schema.rules import KindSpec
@@ -21,10 +24,17 @@ class RuleState:
     counts: Mapping[KindName, int] = field(default_factory=dict)
 
 
-def propose(scenario: Scenario, state: RuleState, kind: KindSpec | None) -> Proposal:
-    """The rule that the call breaks, if any, asked in this order: ``fatal``, ``once``, ``never``, ``needs``.
+def propose(
+    scenario: Scenario,
+    state: RuleState,
+    kind: KindSpec | None,
+    parsed: ParsedCommand | None = None,
+    known: Known = nothing_known,
+) -> Proposal:
+    """The rule that the call breaks, if any, asked in this order: ``fatal``, ``once``, ``never``, ``needs``, options.
 
-    Facts of ``never`` and ``needs`` are asked in file order. A call of no kind has the code ``end.unexpected``.
+    Facts of ``never`` and ``needs``, and ``options``, are asked in file order; the latter of the call's reading
+    ``parsed``, not at all without one. A call of no kind has the code ``end.unexpected``.
     """
     if kind is None:
         return Proposal(kind=None, code=scenario.end.unexpected)
@@ -32,6 +42,8 @@ def propose(scenario: Scenario, state: RuleState, kind: KindSpec | None) -> Prop
         return Proposal(kind=kind.name, code=kind.fatal)
     if kind.once is not None and state.counts.get(kind.name, 0) > 0:
         return Proposal(kind=kind.name, code=kind.once)
-    present = [code for fact, code in kind.never.items() if fact in state.facts]
-    absent = [code for fact, code in kind.needs.items() if fact not in state.facts]
-    return Proposal(kind=kind.name, code=next(iter([*present, *absent]), None))
+    broken = [code for fact, code in kind.never.items() if fact in state.facts]
+    broken += [code for fact, code in kind.needs.items() if fact not in state.facts]
+    if parsed is not None and not broken:
+        broken = [rule.code for rule in kind.options if not meets(scenario, rule, parsed, known)]
+    return Proposal(kind=kind.name, code=next(iter(broken), None))

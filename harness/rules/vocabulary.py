@@ -37,12 +37,14 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
     found: set[str] = {"run", "timed out", "a JSON object", "a read that ran", "the content of the file"}
     found.update((*scenario.codes, *_REFUSALS, *others))
     for kind in scenario.kind:
-        found.update((kind.name, *kind.never, *kind.needs, *([] if kind.sets is None else [kind.sets])))
+        found.update((kind.name, *kind.never, *kind.needs, *kind.facts))
         found.update(words(kind.where.values()))
     for end_check in scenario.end.check:
         found.update(words(end_check.holds.values()))
     for spec in scenario.check:
         found.update(words(spec.answer.values()))
+    for follow in scenario.after:
+        found.update(words(follow.answer.values()))
     for must in () if scenario.packet is None else scenario.packet.must:
         found.update((*words(must.holds.values()), THERE, COUNT))
     return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))

@@ -1,7 +1,7 @@
 """Scenario files: finding, reading, checking, choosing, and putting values in place."""
 
 from harness.scenario.checking_classifiers import NoClassifiers
-from harness.scenario.discovering import discover, select
+from harness.scenario.discovering import discover, select, variant_of, variants_in
 from harness.scenario.fixed_clock import fixed_time
 from harness.scenario.late import resolve_late
 from harness.scenario.loading import json_schema, load
@@ -22,4 +22,6 @@ __all__ = [
     "select",
     "static_values",
     "substitute",
+    "variant_of",
+    "variants_in",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from harness.documents.patterns import pattern_problem
 from harness.errors import ScenarioError
 from harness.scenario.placeholders import bind
 from harness.scenario.problem import KeyPath, Problem, nearest
@@ -16,16 +17,8 @@ __all__ = ["check_problems"]
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
     """Everything in checks, ``where`` of kinds and errors, and ``completed_when`` that the schema alone cannot see."""
-    for index, kind in enumerate(scenario.kind):
-        for at, expectation in kind.where.items():
-            yield from _expectation(scenario, expectation, ("kind", index, "where", at), of_answer=False)
-        for number, rule in enumerate(kind.errors):
-            for at, expectation in rule.where.items():
-                place: KeyPath = ("kind", index, "errors", number, "where", at)
-                yield from _expectation(scenario, expectation, place, of_answer=False)
-    when = scenario.control.completed_when
-    if when is not None:
-        yield from _expectation(scenario, when.value, ("control", "completed_when", "value"), of_answer=False)
+    for place, expectation in _of_other_places(scenario):
+        yield from _expectation(scenario, expectation, place, of_answer=place[0] == "after")
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
     for index, end_check in enumerate(scenario.end.check):
@@ -34,6 +27,19 @@ def check_problems(scenario: Scenario) -> Iterator[Problem]:
     for index in _shown_not_json(scenario):
         path: KeyPath = ("check", index, "shows", "file")
         yield Problem(path, "this file's text is no JSON, so nothing can show it", "a JSON file")
+
+
+def _of_other_places(scenario: Scenario) -> Iterator[tuple[KeyPath, Expectation]]:
+    """The expectations that stand neither in a check nor in the end."""
+    for index, kind in enumerate(scenario.kind):
+        yield from ((("kind", index, "where", at), wanted) for at, wanted in kind.where.items())
+        for number, rule in enumerate(kind.errors):
+            yield from ((("kind", index, "errors", number, "where", at), one) for at, one in rule.where.items())
+    when = scenario.control.completed_when
+    if when is not None:
+        yield ("control", "completed_when", "value"), when.value
+    for index, follow in enumerate(scenario.after):
+        yield from ((("after", index, "answer", at), wanted) for at, wanted in follow.answer.items())
 
 
 def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Problem]:
@@ -94,10 +100,16 @@ def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *,
     tests = expectation.tests
     main = [test for test in tests if test != "none_contains"]
     if len(main) > 1 or not tests or (tests[-1] == "none_contains" and main not in ([], ["commands"])):
-        allowed = "exactly one of equals, one_of, contains, same_as, empty, absent, commands (with none_contains)"
-        yield Problem(path, f"{len(tests)} tests in one check", allowed)
-    if not of_answer and (expectation.code is not None or expectation.commands is not None):
-        yield Problem(path, "code and commands are for answers", "a test of one value")
+        allowed = "exactly one of equals, one_of, contains, same_as, empty, absent, matches, avoids, from, commands"
+        yield Problem(path, f"{len(tests)} tests in one check", f"{allowed} (with none_contains)")
+    of_answers = (expectation.code, expectation.commands, expectation.from_)
+    if not of_answer and any(one is not None for one in of_answers):
+        yield Problem(path, "code, commands and from are for answers", "a test of one value")
+    for test in ("matches", "avoids"):
+        pattern = getattr(expectation, test)
+        wrong = None if pattern is None else pattern_problem(pattern, groups=0)
+        if wrong is not None:
+            yield Problem((*path, test), *wrong)
     names = [kind.name for kind in scenario.kind]
     for name in expectation.commands or {}:
         if name not in names:

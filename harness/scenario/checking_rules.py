@@ -28,14 +28,17 @@ def _kind(scenario: Scenario, kind: KindSpec, index: int) -> Iterator[Problem]:
     earlier = scenario.kind[:index]
     if kind.name in (other.name for other in earlier):
         yield Problem((*path, "name"), f"the kind {kind.name!r} is declared twice", "each kind once")
-    if not (kind.is_call or kind.where or kind.read is not None or kind.tool is not None):
-        yield Problem(path, f"the kind {kind.name!r} matches by nothing", "one of call, with, word, read, tool, where")
+    single = (kind.read, kind.tool, kind.help)
+    if not (kind.is_call or kind.where or kind.programs or any(one is not None for one in single)):
+        allowed = "one of call, with, word, read, help, programs, tool, where"
+        yield Problem(path, f"the kind {kind.name!r} matches by nothing", allowed)
         return
     yield from _matchers(scenario, kind, path)
     for name in kind.with_:
         if name.startswith("-"):
             yield Problem((*path, "with", name), "an option with dashes", "its name without dashes")
-    ruled = [key for key in ("once", "never", "needs", "errors", "failed", "sets") if getattr(kind, key)]
+    asked = ("once", "never", "needs", "options", "errors", "failed", "sets", "proves", "hint")
+    ruled = [key for key in asked if getattr(kind, key)]
     if kind.fatal is not None and ruled:
         yield Problem((*path, ruled[0]), "fatal ends the episode before this is asked", "fatal alone")
     yield from _errors(kind, path)
@@ -76,11 +79,13 @@ def _covers(earlier: KindSpec, later: KindSpec) -> bool:
     options = all(_option_covers(wanted, later.with_.get(name)) for name, wanted in earlier.with_.items())
     single = all(
         getattr(earlier, key) is None or getattr(earlier, key) == getattr(later, key)
-        for key in ("word", "read", "tool")
+        for key in ("word", "alternative", "help", "tool")
     )
+    reads = earlier.read in {None, later.read} or (earlier.read == "any" and later.read not in {None, "clock"})
+    programs = not earlier.programs or (bool(later.programs) and set(later.programs) <= set(earlier.programs))
     arguments = all(at in later.where and later.where[at] == wanted for at, wanted in earlier.where.items())
     is_call = not earlier.is_call or later.is_call
-    return words and options and single and arguments and is_call
+    return words and options and single and reads and programs and arguments and is_call
 
 
 def _option_covers(earlier: str | bool, later: str | bool | None) -> bool:
@@ -90,7 +95,7 @@ def _option_covers(earlier: str | bool, later: str | bool | None) -> bool:
 
 
 def _facts(scenario: Scenario) -> Iterator[Problem]:
-    facts = sorted({kind.sets for kind in scenario.kind if kind.sets is not None})
+    facts = sorted({fact for kind in scenario.kind for fact in kind.facts})
     used: list[tuple[KeyPath, str]] = []
     for index, kind in enumerate(scenario.kind):
         used += [(("kind", index, key, fact), fact) for key in ("never", "needs") for fact in getattr(kind, key)]
@@ -134,8 +139,8 @@ def _endings(scenario: Scenario) -> Iterator[Problem]:
     reached: set[str] = set()
     for _ in scenario.kind:
         ready = [kind for kind in scenario.kind if reached.issuperset(kind.needs)]
-        reached.update(kind.sets for kind in ready if kind.sets is not None)
-    settable = {kind.sets for kind in scenario.kind}
+        reached.update(fact for kind in ready for fact in kind.facts)
+    settable = {fact for kind in scenario.kind for fact in kind.facts}
     for index, fact in enumerate(scenario.end.accept):
         if fact in settable and fact not in reached:
             yield Problem(("end", "accept", index), f"the fact {fact!r} can never come true: see what its kind needs")
@@ -168,15 +173,15 @@ def _runnable(scenario: Scenario) -> Iterator[Problem]:
 
 def _options(call: CallSpec) -> Iterator[Problem]:
     options = sorted({option for listed in call.allow.values() for option in listed})
-    for key in ("set", "many", "flags", "inside"):
+    for key in ("set", "many", "flags", "inside", "add"):
         for position, option in enumerate(getattr(call, key)):
             if option not in options:
-                path: KeyPath = ("call", key, option if key == "set" else position)
+                path: KeyPath = ("call", key, option if key in {"set", "add"} else position)
                 yield Problem(
                     path, f"no path allows the option {option!r}{nearest(option, options)}", ", ".join(options)
                 )
     for option in call.flags:
-        if option in call.set or option in call.many or option in call.inside:
+        if option in {*call.set, *call.many, *call.inside, *call.add}:
             yield Problem(
                 ("call", "flags"), f"the flag {option!r} takes no value", "an option once: flag or with a value"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.scenario.patterns import pattern_problem
+from harness.documents.patterns import pattern_problem
 from harness.scenario.placeholders import VALUE_MAX, find_cycle, find_oversized, names_in
 from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.base import JsonValue
@@ -13,7 +13,7 @@ from harness.schema.scenario import LateValue, Scenario
 
 __all__ = ["built_in_names", "text_problems"]
 
-_LATE_PLACES = ("prompt", "script")
+_LATE_PLACES = ("prompt", "script", "pair")
 
 
 def built_in_names(scenario: Scenario) -> tuple[str, ...]:

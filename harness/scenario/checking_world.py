@@ -53,6 +53,9 @@ def _roots(scenario: Scenario) -> Iterator[Problem]:
             yield from _root(scenario, root, ("workspace", key, index))
             if key == "git" and root in space.absent:
                 yield Problem(("workspace", key, index), f"the root {root!r} is absent", "roots that are made")
+    for root in space.origin:
+        if root not in space.git:
+            yield Problem(("workspace", "origin", root), f"the root {root!r} is no repository", ", ".join(space.git))
     yield from _root(scenario, space.cwd, ("workspace", "cwd"))
     if space.cwd in space.absent:
         yield Problem(("workspace", "cwd"), f"the root {space.cwd!r} is absent", "a root that is made")

@@ -10,13 +10,13 @@ from harness.schema.scenario import Scenario
 
 __all__ = ["UNPLAYED", "digest_and_parts"]
 
-#: What no episode depends on: a title, a choice, waivers; and scripts, which are part of an actor's identity.
-UNPLAYED: Final = frozenset({"asks", "tags", "script", "waiver"})
+#: What no episode depends on: a title, a choice, pairs, waivers; and scripts, which are part of an actor's identity.
+UNPLAYED: Final = frozenset({"asks", "tags", "script", "pair", "waiver"})
 
 #: Lists whose entries have parts of their own, by what names an entry; without a name it is its place.
 _LISTED: Final = {"kind": "name", "workspace.file": None}
 #: Lists whose entries are parts.
-_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check", "classify"})
+_WHOLE: Final = frozenset({"workspace.prepare", "end.silence", "end.check", "check", "classify", "after"})
 #: Tables of tables.
 _DEEP: Final = frozenset({"workspace", "tool", "call", "call.allow"})
 

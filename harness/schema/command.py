@@ -14,6 +14,7 @@ __all__ = [
     "ClockPlan",
     "CommandShape",
     "GrammarContext",
+    "HelpPlan",
     "ParsedCommand",
     "ReadPlan",
     "Refusal",
@@ -45,9 +46,10 @@ class CallSpec(Frozen):
 
     ``allow`` lists, per call path (``"quota should-run"``), the options that may be passed, without dashes. ``set``
     replaces the value of an option that is present; ``many`` may be repeated; ``flags`` take no value; the values of
-    ``inside`` are paths that must stay in the workspace. ``volatile`` are JSON pointers into answers whose values
-    may differ between two identical runs (at most 8). ``clock``: the control plane's processes see the machine's time,
-    or, ``fixed``, the one that the tools' ``clock`` tells, which stands still.
+    ``inside`` are paths that must stay in the workspace. ``add`` are options with values that a call whose path allows
+    them gets where it does not say them. ``volatile`` are JSON pointers into answers whose values may differ between
+    two identical runs (at most 32). ``help`` are call paths whose help may be asked for. ``clock``: the control plane's
+    processes see the machine's time, or, ``fixed``, the one that the tools' ``clock`` tells, which stands still.
     """
 
     program: str = "loopx"
@@ -56,7 +58,9 @@ class CallSpec(Frozen):
     many: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
-    volatile: tuple[str, ...] = Field(default=(), max_length=8)
+    add: dict[str, str] = {}
+    help: tuple[str, ...] = Field(default=(), max_length=64)
+    volatile: tuple[str, ...] = Field(default=(), max_length=32)
     clock: Literal["machine", "fixed"] = "machine"
 
 
@@ -133,6 +137,14 @@ class CallPlan(Plain):
 
 
 @plain
+class HelpPlan(Plain):
+    """A question for the help of the call path ``path``, of which the first ``lines`` are wanted."""
+
+    path: str
+    lines: int
+
+
+@plain
 class CommandShape(Plain):
     """What may be told of a command in a receipt: counts and yes/no only."""
 
@@ -150,9 +162,14 @@ class CommandShape(Plain):
 
 @plain
 class ParsedCommand(Plain):
-    """Every way one text can be read; a kind's matcher says which one counts."""
+    """Every way one text can be read; a kind's matcher says which one counts.
+
+    ``programs`` are the names of its simple commands, none where one of them could do more than read and print.
+    """
 
     call: CallPlan | None = None
     clock: ClockPlan | None = None
     reads: ReadPlan | None = None
+    help: HelpPlan | None = None
+    programs: tuple[str, ...] = ()
     shape: CommandShape

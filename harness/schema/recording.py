@@ -49,7 +49,7 @@ class RecordingHeader(Frozen):
     trial: int
     prompt: Digest | None
     tools: Digest | None
-    volatile: tuple[Pointer, ...] = Field(max_length=8)
+    volatile: tuple[Pointer, ...] = Field(max_length=32)
     provenance: Provenance
     classifier_version: int | None
     parts: dict[str, str] | None = None

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.schema.base import Frozen
-from harness.schema.name import Code, Fact, KindName, Pointer
+from harness.schema.name import Code, Fact, KindName, Pointer, WorkspacePath
+from harness.schema.source import ValueSource
 from harness.schema.tool import ErrorClass
 from harness.schema.verdict import Cause, Verdict
 
@@ -19,6 +20,7 @@ __all__ = [
     "ErrorRule",
     "Expectation",
     "KindSpec",
+    "OptionRule",
     "OutcomeRule",
     "Scalar",
     "ShowsSpec",
@@ -34,7 +36,9 @@ class AnswerCheck(Frozen):
     ``one_of``: equal to one of these. ``contains``: a substring of a string, or an element of an array. ``same_as``:
     equal to the value at another pointer of the same document. ``empty``: present and an empty array, object, string
     or null. ``absent``: not there. ``commands``: an array of command texts of which exactly so many are of each named
-    kind; with it, ``none_contains`` forbids a substring in any of them. ``code`` is this check's own failure code.
+    kind; with it, ``none_contains`` forbids a substring in any of them. ``matches``: a text in which the pattern (RE2)
+    matches, ``avoids``: a text in which it does not. ``from``: equal to the value of another place. ``code`` is this
+    check's own failure code.
     """
 
     equals: Scalar = None
@@ -45,12 +49,16 @@ class AnswerCheck(Frozen):
     absent: Literal[True] | None = None
     commands: dict[KindName, Annotated[int, Field(ge=0)]] | None = None
     none_contains: str | None = None
+    matches: str | None = None
+    avoids: str | None = None
+    from_: ValueSource | None = Field(default=None, alias="from")
     code: Code | None = None
 
     @property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests that are given; ``none_contains`` belongs to ``commands``. Empty: JSON null is wanted."""
-        named = ("equals", "one_of", "contains", "same_as", "empty", "absent", "commands", "none_contains")
+        plain = ("equals", "one_of", "contains", "same_as", "empty", "absent", "matches", "avoids")
+        named = (*plain, "from_", "commands", "none_contains")
         return tuple(name for name in named if getattr(self, name) is not None)
 
 
@@ -88,36 +96,62 @@ class ErrorRule(Frozen):
     code: Code
 
 
+class OptionRule(Frozen):
+    """Options that a call of a kind must have, or it fails with ``code`` and does not run.
+
+    A text is the option's value, ``"*"`` any that is not empty, a list one of them, a table the value of another place;
+    true and false are a flag that must be there or must not.
+    """
+
+    with_: dict[str, str | bool | tuple[str, ...] | ValueSource] = Field(alias="with", min_length=1, max_length=64)
+    code: Code
+
+
 class KindSpec(Frozen):
     """One kind of call. First match in file order wins.
 
     Matchers (at least one): ``call`` a control-plane call with any of these adjacent word pairs, ``with`` its
     ``--option value`` pairs (``"*"`` any non-empty value that is no option itself, true a present flag, false an
     absent one), ``word`` a whole token;
-    ``read`` a command of the read grammar by the role of what it reads; ``tool`` with ``where`` (pointers into the
-    arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``; then run, ``errors`` (the first that fits
-    types the result, and nothing after it is asked), checks, ``sets``.
+    ``read`` a command of the read grammar by the role of what it reads (``any``: whatever that is), with
+    ``alternative`` by whether a part of it waits for another to fail; ``help`` a question for the help of a call path;
+    ``programs`` a text of harmless simple commands that are all called so; ``tool`` with ``where`` (pointers into the
+    arguments). Order of questions: ``fatal``, ``once``, ``never``, ``needs``, ``options``; then run, ``errors`` (the
+    first that fits types the result, and nothing after it is asked), checks, ``sets``. ``proves`` are facts, each with
+    the JSON file that a result must show for it. A call of a kind with a ``hint`` is not run but answered with that
+    text, and it ``sets`` its fact.
     """
 
     name: KindName
     call: tuple[str, ...] = Field(default=(), max_length=64)
     with_: dict[str, str | bool] = Field(default={}, alias="with", max_length=64)
     word: str | None = None
-    read: Literal["clock", "content", "metadata", "other"] | None = None
+    read: Literal["clock", "content", "metadata", "other", "any"] | None = None
+    alternative: bool | None = None
+    help: str | None = None
+    programs: tuple[str, ...] = Field(default=(), max_length=64)
     tool: str | None = None
     where: dict[Pointer, Expectation] = Field(default={}, max_length=64)
     fatal: Code | None = None
     once: Code | None = None
     never: dict[Fact, Code] = Field(default={}, max_length=64)
     needs: dict[Fact, Code] = Field(default={}, max_length=64)
+    options: tuple[OptionRule, ...] = Field(default=(), max_length=64)
     errors: tuple[ErrorRule, ...] = Field(default=(), max_length=64)
     failed: Code | None = None
     sets: Fact | None = None
+    proves: dict[Fact, WorkspacePath] = Field(default={}, max_length=64)
+    hint: Annotated[str, Field(min_length=1, max_length=4_096)] | None = None
 
     @property
     def is_call(self) -> bool:
         """Whether it is a call of the control plane."""
         return bool(self.call or self.with_) or self.word is not None
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Every fact that a call of this kind can make true."""
+        return (*(() if self.sets is None else (self.sets,)), *self.proves)
 
 
 class SilenceRule(Frozen):

@@ -9,13 +9,16 @@ from pydantic import Discriminator, Field, Tag
 
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.classifier import ClassifierName, ClassifierSpec
+from harness.schema.closing import ClosingSpec
 from harness.schema.command import CallSpec
 from harness.schema.control import ControlSpec
 from harness.schema.detectors import DetectorSpec
 from harness.schema.fault import ActorFault
+from harness.schema.following import FollowUp
 from harness.schema.limits import Limits
 from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, WorkspacePath
 from harness.schema.packet import PacketSpec
+from harness.schema.pair import PairSpec
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
 from harness.schema.waiver import WaiverSpec
@@ -47,7 +50,8 @@ class LateValue(Frozen):
     ``plane``: the arguments of a control-plane call; ``at`` points into its answer. ``prompt``: a regular expression
     with one group, searched in the user message. ``answer``: a kind; ``at`` points into its first answer. ``shown``: a
     regular expression with one group, searched in the results as they were shown, newest first; it is looked for anew
-    at each use, and is for scripts only.
+    at each use, and is for scripts only. ``replace`` is applied to what was found, in order; a value in which an old
+    text is not is none.
     """
 
     plane: tuple[str, ...] | None = None
@@ -55,6 +59,7 @@ class LateValue(Frozen):
     answer: KindName | None = None
     shown: str | None = None
     at: Pointer | None = None
+    replace: tuple[tuple[str, str], ...] = Field(default=(), max_length=64)
 
 
 class FileSpec(Frozen):
@@ -75,13 +80,15 @@ class WorkspaceSpec(Frozen):
     """The temporary world.
 
     ``roots`` are directories, each known as ``{NAME_root}``; those in ``absent`` are names only and are not created;
-    those in ``git`` become repositories. ``cwd`` is the root that commands run in.
+    those in ``git`` become repositories, with an ``origin`` where one is named, which nobody ever asks for anything.
+    ``cwd`` is the root that commands run in.
     """
 
     roots: tuple[RootName, ...] = Field(min_length=1, max_length=32)
     cwd: RootName = "project"
     absent: tuple[RootName, ...] = ()
     git: tuple[RootName, ...] = ()
+    origin: dict[RootName, Annotated[str, Field(pattern=r"^https://[A-Za-z0-9._/-]{1,200}$")]] = {}
     file: tuple[FileSpec, ...] = Field(default=(), max_length=512)
     prepare: tuple[PrepareStep, ...] = Field(default=(), max_length=64)
 
@@ -173,7 +180,10 @@ class ObserveSpec(Frozen):
 
 
 class BoundarySpec(Frozen):
-    """What may change in the workspace, as ``root/path`` or ``root/dir/**``; anything else fails the episode."""
+    """What may change in the workspace, as ``root/path``, ``root/dir/**`` or ``root/dir/*.log``.
+
+    Anything else fails the episode.
+    """
 
     plane_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
     tool_writes: tuple[WorkspacePath, ...] = Field(default=(), max_length=512)
@@ -202,6 +212,8 @@ class Scenario(Frozen):
     kind: tuple[KindSpec, ...] = Field(default=(), max_length=256)
     end: EndSpec = EndSpec()
     check: tuple[CheckSpec, ...] = Field(default=(), max_length=256)
+    after: tuple[FollowUp, ...] = Field(default=(), max_length=16)
+    closing: ClosingSpec | None = None
     classify: tuple[ClassifierSpec, ...] = Field(default=(), max_length=32)
     boundary: BoundarySpec = BoundarySpec()
     policy: PolicySpec = PolicySpec()
@@ -210,6 +222,7 @@ class Scenario(Frozen):
     fault: tuple[ActorFault, ...] = Field(default=(), max_length=64)
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
+    pair: tuple[PairSpec, ...] = Field(default=(), max_length=64)
     script: ScriptSet
     waiver: WaiverSpec = WaiverSpec()
 
@@ -232,9 +245,15 @@ class Scenario(Frozen):
         """Every failure code the file declares, once, in order: kinds, checks, end, classifiers, outcomes."""
         found: list[Code | None] = []
         for kind in self.kind:
-            found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values(), kind.failed]
+            found += [kind.fatal, kind.once, *kind.never.values(), *kind.needs.values()]
+            found += [*(rule.code for rule in kind.options), kind.failed]
             checks = [check for spec in self.check if spec.kind == kind.name for check in spec.answer.values()]
             found += [check.code for check in checks if isinstance(check, AnswerCheck)]
+            for follow in self.after:
+                if follow.kind == kind.name:
+                    checks = list(follow.answer.values())
+                    found += [follow.failed, *(check.code for check in checks if isinstance(check, AnswerCheck))]
+        found += [] if self.closing is None else [self.closing.failed, self.closing.called]
         found += [self.end.unexpected] if self.kind else []
         found += [rule.code for rule in self.end.silence]
         found += [check.code for check in self.end.check]

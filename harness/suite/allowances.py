@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from os.path import commonpath
 from typing import Final
 
@@ -69,7 +69,8 @@ def _of_pattern(pattern: str, written: Sequence[str]) -> tuple[str | None, str]:
 def _volatile(scenario: Scenario, traces: Sequence[EpisodeTrace]) -> Iterator[CheckFinding]:
     if scenario.call is None:
         return
-    looked_at = list(chain.from_iterable(check.answer for check in scenario.check))
+    looked_at = [at for check in scenario.check for at in check.answer]
+    looked_at += [at for after in scenario.after for at in after.answer]
     for at in scenario.call.volatile:
         what = _hides(at, looked_at, _values(at, traces))
         if what is not None:

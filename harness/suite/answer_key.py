@@ -51,11 +51,12 @@ def told_answers(scenario: Scenario, traces: Iterable[EpisodeTrace]) -> list[Che
 
 
 def _facts(scenario: Scenario) -> set[str]:
-    return {kind.sets for kind in scenario.kind if kind.sets is not None}
+    return {fact for kind in scenario.kind for fact in kind.facts}
 
 
 def _pointers(scenario: Scenario) -> set[str]:
     tables = [check.answer for check in scenario.check]
+    tables += [after.answer for after in scenario.after]
     tables += [check.holds for check in scenario.end.check]
     tables += [kind.where for kind in scenario.kind]
     compared = {

@@ -52,6 +52,9 @@ def _forbids(kind: KindSpec) -> tuple[str, ...]:
 
 
 def _warns_of(kind: KindSpec) -> tuple[str, ...]:
+    """The codes of what it forbids altogether; what is answered with a hint is never run."""
+    if kind.hint is not None:
+        return ()
     return (*(() if kind.fatal is None else (kind.fatal,)), *kind.never.values())
 
 
@@ -104,7 +107,7 @@ def _trouble(seen: Observation | None) -> str:
 
 
 def _allowed(kind: KindSpec) -> KindSpec:
-    return kind.model_copy(update={"fatal": None, "never": {}, "needs": {}})
+    return kind.model_copy(update={"fatal": None, "never": {}, "needs": {}, "options": ()})
 
 
 def _with_call(spec: CallSpec, step: TraceStep) -> CallSpec:

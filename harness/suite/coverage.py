@@ -20,7 +20,7 @@ def covered(
 
     ``probed`` are codes that no script can reach, but a changed answer did.
     """
-    facts = dict.fromkeys(kind.sets for kind in scenario.kind if kind.sets is not None)
+    facts = dict.fromkeys(fact for kind in scenario.kind for fact in kind.facts)
     return {
         "kind": _compare(
             scenario,

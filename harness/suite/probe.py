@@ -9,10 +9,12 @@ from harness import rules
 from harness.schema.check import CheckFinding
 from harness.schema.finding import Judgement
 from harness.schema.observation import Observation
+from harness.schema.pointer import MISSING
 from harness.schema.rules import AnswerCheck, CheckSpec, KindSpec
 from harness.schema.scenario import Scenario
 from harness.schema.trace import EpisodeTrace, TraceStep
 from harness.suite.mutations import Mutation, of_answer, of_log, of_reads
+from harness.suite.probing_after import probe_after
 
 __all__ = ["Probed", "probe"]
 
@@ -72,6 +74,11 @@ def probe(traces: Mapping[str, EpisodeTrace]) -> Probed:
         _try_log(found, trace)
     for trace in list(traces.values())[:1]:
         found.findings.extend(_untried(trace.bound, tried))
+    after = probe_after(traces)
+    found.mutations += after.mutations
+    found.red += after.red
+    found.codes |= after.codes
+    found.findings += after.findings
     return found
 
 
@@ -152,6 +159,7 @@ def _judge(stage: _Stage, mutation: Mutation) -> Judgement:
         mutation.observation,
         file=stage.trace.files.get,
         kind_of=kinds.get,
+        known=lambda source: stage.trace.sources.get(source, MISSING),
     )
 
 

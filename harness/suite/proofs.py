@@ -13,9 +13,12 @@ def unproved(scenario: Scenario) -> list[CheckFinding]:
     """One finding a fact that a call brings about whose result nobody looks at.
 
     A pass depends on the facts of ``end.accept``, of ``needs`` of a kind that leads to one, and of ``needs`` of an
-    outcome. A call that ended well may have done anything: only a check says that it did what the fact says.
+    outcome. A call that ended well may have done anything: only a check says that it did what the fact says. What a
+    kind ``proves`` is shown, and one with a ``hint`` has no result.
     """
     checked = {check.kind for check in scenario.check if check.answer or check.shows is not None}
+    checked |= {after.kind for after in scenario.after}
+    checked |= {kind.name for kind in scenario.kind if kind.hint is not None}
     findings = []
     for fact in sorted(_leading(scenario)):
         blind = [kind.name for kind in scenario.kind if kind.sets == fact and kind.name not in checked]
@@ -36,7 +39,7 @@ def _leading(scenario: Scenario) -> set[str]:
     outcomes = [rule for rule in scenario.outcomes.values() if isinstance(rule, OutcomeRule)]
     wanted = {*scenario.end.accept, *(fact for rule in outcomes for fact in rule.needs)}
     while True:
-        more = {fact for kind in scenario.kind if kind.sets in wanted for fact in kind.needs} - wanted
+        more = {fact for kind in scenario.kind if wanted.intersection(kind.facts) for fact in kind.needs} - wanted
         if not more:
             return wanted
         wanted |= more

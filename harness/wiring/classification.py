@@ -59,8 +59,7 @@ def _after(loaded: LoadedScenario, after: Sequence[str]) -> RuleState:
         if name not in kinds:
             raise CatalogError("kind", name, tuple(kinds))
         counts[name] = counts.get(name, 0) + 1
-        fact = kinds[name].sets
-        facts |= set() if fact is None else {fact}
+        facts |= set(kinds[name].facts)
     return RuleState(facts=frozenset(facts), counts=counts)
 
 

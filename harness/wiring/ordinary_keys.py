@@ -57,8 +57,9 @@ def _words_of(jobs: Sequence[EpisodeJob]) -> list[bytes]:
     texts: list[JsonValue] = [one.model_dump(mode="json") for one in (*actors.values(), *planes.values())]
     for one in loaded.values():
         texts += [one.id, one.asks, one.plane, *one.tags, *one.codes, *one.tool]
-        texts += [name for kind in one.kind for name in (kind.name, kind.sets)]
+        texts += [name for kind in one.kind for name in (kind.name, *kind.facts)]
         places = [*one.boundary.plane_writes, *one.boundary.tool_writes, *one.workspace.roots]
         texts += [*places, *(substitute(substitute(place, one.values.get), one.values.get) for place in places)]
-        texts += [check.model_dump(mode="json") for check in (*one.check, *one.end.check, *one.classify)]
+        checks = (*one.check, *one.after, *one.end.check, *one.classify)
+        texts += [check.model_dump(mode="json") for check in checks]
     return [json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts]

@@ -14,6 +14,7 @@ from harness import catalog, command, scenario
 from harness.config import ProviderConfig
 from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
+from harness.schema.pair import BASE
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.built_in import plane_operations
 from harness.wiring.judges import CLASSIFIERS
@@ -23,10 +24,12 @@ __all__ = [
     "Settings",
     "imported_recording",
     "load_scenario",
+    "load_variant",
     "recorded_file",
     "reporters",
     "scenarios",
     "settings",
+    "variants",
 ]
 
 #: Overrides where installed control planes are kept.
@@ -95,12 +98,13 @@ def _bundled() -> Path:
 
 
 def scenarios(place: Settings) -> dict[str, Path]:
-    """All scenario files on the search path by id; the first of an id wins."""
+    """All scenarios on the search path, variants too, by id with their files; the first of an id wins."""
     return scenario.discover(place.search)
 
 
 def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
     """A scenario by id, or by the path of its ``.toml`` file. Raises CatalogError, ScenarioError."""
+    variant = None
     if id_or_path.endswith(".toml"):
         path = place.cwd / id_or_path
     else:
@@ -108,7 +112,28 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
         if id_or_path not in found:
             raise CatalogError("scenario", id_or_path, tuple(sorted(found)))
         path = found[id_or_path]
-    return scenario.load(path, grammars=command.GRAMMARS, operations=plane_operations, classifiers=CLASSIFIERS)
+        variant = scenario.variant_of(id_or_path, path)
+    return _loaded(path, variant)
+
+
+def load_variant(loaded: LoadedScenario, name: str) -> LoadedScenario:
+    """Another variant of a loaded scenario's file, by its name; ``base`` is the file itself. Raises ScenarioError."""
+    return _loaded(Path(loaded.path), None if name == BASE else name)
+
+
+def variants(path: Path) -> tuple[str, ...]:
+    """The variants of a file by name."""
+    return scenario.variants_in(path)
+
+
+def _loaded(path: Path, variant: str | None) -> LoadedScenario:
+    return scenario.load(
+        path,
+        grammars=command.GRAMMARS,
+        operations=plane_operations,
+        classifiers=CLASSIFIERS,
+        variant=variant,
+    )
 
 
 def reporters() -> dict[str, Reporter]:

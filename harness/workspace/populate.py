@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.errors import MachineError, SetupRejectedError
 from harness.schema.scenario import WorkspaceSpec
-from harness.workspace.repository import REPOSITORY_DIRECTORIES, REPOSITORY_FILES
+from harness.workspace.repository import REPOSITORY_DIRECTORIES, repository_files
 from harness.workspace.reservation import Workspace
 from harness.workspace.whole import write_whole
 
@@ -44,7 +44,7 @@ def populate(workspace: Workspace, spec: WorkspaceSpec) -> None:
         _usable(name, spec, writer.where)
         for path in REPOSITORY_DIRECTORIES:
             writer.directory((name, *path))
-        for path, text in REPOSITORY_FILES:
+        for path, text in repository_files(spec.origin.get(name)):
             writer.file((name, *path), text.encode(), 0o644)
     for number, file in enumerate(spec.file):
         for at, place in enumerate(file.at):

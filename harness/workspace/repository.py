@@ -6,7 +6,7 @@ repository; ``config`` says that it has a working tree, so that nothing is guess
 
 from __future__ import annotations
 
-__all__ = ["REPOSITORY_DIRECTORIES", "REPOSITORY_FILES"]
+__all__ = ["REPOSITORY_DIRECTORIES", "repository_files"]
 
 #: Paths below the repository's root, by parts, parents first.
 REPOSITORY_DIRECTORIES: tuple[tuple[str, ...], ...] = (
@@ -16,8 +16,10 @@ REPOSITORY_DIRECTORIES: tuple[tuple[str, ...], ...] = (
     (".git", "refs", "heads"),
 )
 
-#: Paths below the repository's root and their texts.
-REPOSITORY_FILES: tuple[tuple[tuple[str, ...], str], ...] = (
-    ((".git", "HEAD"), "ref: refs/heads/main\n"),
-    ((".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"),
-)
+_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
+
+
+def repository_files(origin: str | None) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Paths below the repository's root and their texts; ``origin`` is the address of the remote of that name."""
+    remote = "" if origin is None else f'[remote "origin"]\n\turl = {origin}\n'
+    return (((".git", "HEAD"), "ref: refs/heads/main\n"), ((".git", "config"), _CONFIG + remote))

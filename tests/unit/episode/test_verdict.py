@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from toy import ReplyActor, Stage, called, said
+from toy import ReplyActor, Stage, answer, called, said
 
 from harness.episode.boundary import allowed_by
 from harness.episode.verdict import NOT_JUDGED, default_cause, default_verdict
 from harness.schema.base import JsonValue
 from harness.schema.outcome import REASONS, Outcome, Status
+from harness.schema.process import Completed
+from harness.workspace import Workspace
 
 ALL = [
     Outcome.model_validate({"status": status, "reason": reason})
@@ -79,4 +81,39 @@ def test_silence_after_all_facts_is_a_pass(stage: Stage) -> None:
     ],
 )
 def test_what_may_change_is_a_path_a_folder_or_on_the_way_to_one(path: str, directory: bool, expected: bool) -> None:
-    assert allowed_by(path, ("runtime/a.txt", "runtime/log/**"), directory=directory) is expected
+    assert bool(allowed_by(path, ("runtime/a.txt", "runtime/log/**"), directory=directory)) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("runtime/runs/2026-slot.json", "runtime/runs/*-slot.json"),
+        ("runtime/runs/2026.json", "runtime/runs/*.json"),
+        ("runtime/runs/2026.md", None),
+        ("runtime/runs/deep/2026.json", None),
+        ("runtime/2026.json", None),
+        ("runtime/runs/2026xjson", None),
+    ],
+)
+def test_a_star_stands_for_anything_in_the_name_of_a_file(path: str, found: str | None) -> None:
+    patterns = ("runtime/runs/*-slot.json", "runtime/runs/*.json")
+    assert allowed_by(path, patterns, directory=False) == found
+
+
+def test_a_file_whose_name_is_a_time_is_told_by_its_pattern(stage: Stage) -> None:
+    """Two runs at two times have one receipt."""
+
+    def told(name: str) -> list[tuple[str, bool]]:
+        def says(workspace: Workspace, args: tuple[str, ...]) -> Completed:
+            for last in ("-a.json", ".json"):
+                file = workspace.roots["runtime"] / "runs" / f"{name}{last}"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("{}")
+            return answer(workspace, args)
+
+        allowed: JsonValue = ["runtime/runs/*-a.json", "runtime/runs/*.json"]
+        played = stage.play(says=says, change={"boundary": {"plane_writes": allowed}})
+        return [(str(change.path), change.allowed) for change in played.receipt.boundary.changes]
+
+    runs = ["runtime", "runtime/runs", "runtime/runs/*-a.json", "runtime/runs/*.json"]
+    assert told("2026") == [(path, True) for path in runs]

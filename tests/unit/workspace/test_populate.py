@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from harness.errors import SetupRejectedError
 from harness.schema.scenario import FileSpec, WorkspaceSpec
@@ -153,3 +154,16 @@ def test_a_root_that_became_a_link_is_refused(workspace: Workspace) -> None:
     with pytest.raises(SetupRejectedError, match=r"workspace\.roots: is made twice"):
         populate(workspace, world(FileSpec(at=("home/a",), text="x")))
     assert not (workspace.root.parent / "a").exists()
+
+
+def test_a_repository_has_the_origin_that_is_named(workspace: Workspace) -> None:
+    address = "https://example.invalid/a/b.git"
+    spec = WorkspaceSpec(roots=ROOTS, absent=("runtime",), git=("project",), origin={"project": address})
+    populate(workspace, spec)
+    assert git(workspace, "remote", "get-url", "origin") == f"{address}\n"
+
+
+@pytest.mark.parametrize("address", ["https://a/b\n[core]", "ssh://a/b", "https://a b", 'https://a"', "https://"])
+def test_an_origin_is_an_address_and_nothing_else(address: str) -> None:
+    with pytest.raises(ValidationError):
+        WorkspaceSpec(roots=ROOTS, git=("project",), origin={"project": address})

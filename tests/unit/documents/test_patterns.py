@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.scenario.patterns import first_group, pattern_problem
+from harness.documents.patterns import first_group, pattern_problem
 
 #: Far above what a linear engine takes, far below what a backtracking one does.
 PATIENCE_S = 5.0

@@ -12,7 +12,7 @@ from typing import Final, Protocol, cast
 
 import re2
 
-__all__ = ["PATTERN_MAX", "first_group", "pattern_problem"]
+__all__ = ["PATTERN_MAX", "first_group", "matches", "pattern_problem"]
 
 #: Longest pattern, in characters.
 PATTERN_MAX: Final = 1_000
@@ -40,17 +40,19 @@ def _compiled(pattern: str) -> _Pattern:
     return cast("_Pattern", re2.compile(pattern, options))
 
 
-def pattern_problem(pattern: str) -> tuple[str, str] | None:
-    """Why a text cannot be a pattern with one group, and what is allowed; None where it can."""
+def pattern_problem(pattern: str, *, groups: int = 1) -> tuple[str, str] | None:
+    """Why a text cannot be a pattern with so many groups, and what is allowed; None where it can."""
     if len(pattern) > PATTERN_MAX:
         return f"a regular expression of {len(pattern)} characters", f"at most {PATTERN_MAX}"
     try:
-        groups = _compiled(pattern).groups
+        found = _compiled(pattern).groups
     except (re2.error, UnicodeError) as error:
         said = error.args[0] if isinstance(error, re2.error) and error.args else "no text"
         reason = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         return f"is no regular expression: {reason}", "the syntax of RE2: no look-around, no back-references"
-    return None if groups == 1 else (f"a regular expression with {groups} groups", "exactly one group")
+    if found == groups:
+        return None
+    return f"a regular expression with {found} groups", "exactly one group" if groups else "none: (?:...) groups alone"
 
 
 def first_group(pattern: str, text: str) -> str | None:
@@ -58,3 +60,8 @@ def first_group(pattern: str, text: str) -> str | None:
     found = _compiled(pattern).search(_HALF.sub("\ufffd", text))
     start, end = (-1, -1) if found is None else found.span(1)
     return None if start < 0 else text[start:end]
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether the pattern matches anywhere in ``text``."""
+    return _compiled(pattern).search(_HALF.sub("\ufffd", text)) is not None
