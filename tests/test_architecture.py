@@ -76,6 +76,7 @@ CATCH_ALL = {
     "pools/_ending.py": "carried from an episode's process to the one that began it",
     "pools/workers.py": "what a clerk raises is raised again where the episode's end is waited for",
     "suite/runner.py": "one episode's bug does not end the others",
+    "suite/walking.py": "a crash is what a walk looks for",
     "watching.py": "one look's bug does not end the others",
     "episode/latch.py": "a failing probe is no cancellation",
     "episode/erring.py": "what a plane of anybody's raises ends its call, not the run",

@@ -45,7 +45,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Record
 from harness.schema.run import EpisodeResult, RecoveryClass, RunLogEntry
-from harness.schema.trace import EpisodeTrace
+from harness.schema.trace import EpisodeTrace, TraceChange
 
 __all__ = ["run"]
 
@@ -281,6 +281,10 @@ def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
         files=files,
         kinds_of=world.kinds_of,
         ending=ending_document(world) if world.scenario.end.check else None,
+        changes=tuple(
+            TraceChange(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in world.changes
+        ),
+        state=world.plane_state,
         evidence=evidence_to_keep(world, outcome) if world.scenario.classify else None,
         judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )

@@ -18,6 +18,7 @@ from harness.schema.name import Code, KindName, Pointer, ScenarioId, ValueName, 
 from harness.schema.packet import PacketSpec
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
+from harness.schema.waiver import WaiverSpec
 
 __all__ = [
     "BoundarySpec",
@@ -210,6 +211,7 @@ class Scenario(Frozen):
     control: ControlSpec = ControlSpec()
     observe: ObserveSpec = ObserveSpec()
     script: ScriptSet
+    waiver: WaiverSpec = WaiverSpec()
 
     @property
     def command_tools(self) -> dict[str, CommandTool]:
