@@ -30,7 +30,7 @@ _NOTE_FD = 200
 #: Open files where the system sets no limit.
 _SOME_LIMIT = 65536
 #: Longest wait for the system to end a process tree, in seconds.
-_TREE_S = 5.0
+_TREE_S = 20.0
 
 
 class Request:

@@ -20,10 +20,12 @@ ALLOWED, ENOSYS, EACCES = 0x7FFF0000, 0x50026, 0x5000D
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
-def verdict(machine: str, number: int, second: int = 0, arch: int | None = None) -> int:
+def verdict(
+    machine: str, number: int, second: int = 0, arch: int | None = None, first: int = 0, *, loopback: bool = False
+) -> int:
     """What the filter says to a system call, run as the kernel runs it."""
-    seen = {0: number, 4: AUDIT[machine] if arch is None else arch, 24: second}
-    code = SECCOMP._program(machine)
+    seen = {0: number, 4: AUDIT[machine] if arch is None else arch, 16: first, 24: second}
+    code = SECCOMP._program(machine, loopback=loopback)
     steps = [struct.unpack("=HBBI", code[at : at + 8]) for at in range(0, len(code), 8)]
     at, held = 0, 0
     while True:
@@ -48,6 +50,9 @@ def test_the_filter_refuses_sockets_rings_and_keys_and_nothing_else(
     assert {verdict(machine, number) for number in (425, 426, 427, keys, keys + 1, keys + 2)} == {ENOSYS}
     assert {verdict(machine, number) for number in (0, 1, socket + 1, pair + 1, keys - 1, 424, 428)} == {ALLOWED}
     assert verdict(machine, 0, arch=0x40000003) == ENOSYS
+    families = {family: verdict(machine, socket, first=family, loopback=True) for family in (1, 2, 10, 16, 17, 40)}
+    assert families == {1: EACCES, 2: ALLOWED, 10: ALLOWED, 16: EACCES, 17: EACCES, 40: EACCES}
+    assert verdict(machine, pair, 2, loopback=True) == EACCES
     assert verdict(machine, 0x40000000 + socket) == (ENOSYS if machine == "x86_64" else ALLOWED)
 
 
@@ -123,7 +128,7 @@ def test_each_step_of_confining_comes_in_its_turn(monkeypatch: pytest.MonkeyPatc
         (SECCOMP, "restrict"),
     ):
         told = f"{module.__name__}.{name}"
-        monkeypatch.setattr(module, name, lambda *_, told=told: steps.append(told))
+        monkeypatch.setattr(module, name, lambda *_, told=told, **__: steps.append(told))
     kernel, limits = Kernel(), {}
     monkeypatch.setattr(CONFINE, "_LIBC", kernel)
     monkeypatch.setattr(resource, "setrlimit", lambda which, bound: limits.update({which: bound}))
