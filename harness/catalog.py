@@ -17,6 +17,8 @@ FOLDERS = ("actors", "classifiers", "controlplanes", "executors", "pools", "prov
 
 #: Entries that were imported: every episode asks for some, and the folder need not be read again for them.
 _imported: dict[tuple[str, str], ModuleType] = {}
+#: So are parts that entries share.
+_parts: dict[tuple[str, str], ModuleType] = {}
 
 
 def names(folder: str) -> tuple[str, ...]:
@@ -60,11 +62,14 @@ def shared(folder: str, name: str) -> ModuleType:
     Raises:
         CatalogError: there is no such folder or part.
     """
-    if folder not in FOLDERS:
-        raise CatalogError("folder", folder, FOLDERS)
-    if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
-        raise CatalogError(f"part of {folder}", name, ())
-    return import_module(f"harness.{folder}._{name}")
+    found = _parts.get((folder, name))
+    if found is None:
+        if folder not in FOLDERS:
+            raise CatalogError("folder", folder, FOLDERS)
+        if not name.isidentifier() or not (files("harness") / folder / f"_{name}.py").is_file():
+            raise CatalogError(f"part of {folder}", name, ())
+        found = _parts[folder, name] = import_module(f"harness.{folder}._{name}")
+    return found
 
 
 @cache

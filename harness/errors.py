@@ -19,6 +19,7 @@
     │       └── IndexDamagedError         the index of runs, which can be made anew from the folders
     ├── NothingSelectedError              exit 5
     ├── WorkerCrashError                  exit 70, a bug of ours in another process; where, without any value
+    ├── WorkerGoneError                   ends one episode; its process was ended from outside
     ├── RedactionError                    exit 70, a text that must not be written was about to be
     └── EpisodeError                      ends one episode with an outcome; never ends a run
         ├── ProviderError                 failed/model_error (or a judged ending, by category)
@@ -42,6 +43,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 if TYPE_CHECKING:
     from harness.schema.finding import RawFinding
     from harness.schema.message import Reply
+    from harness.schema.outcome import OpeningRefusal
 
 __all__ = [
     "RETRYABLE",
@@ -58,7 +60,6 @@ __all__ = [
     "MachineError",
     "MissingKeyError",
     "NothingSelectedError",
-    "OpeningRefusal",
     "OpeningRefusedError",
     "OutOfTimeError",
     "PlaneMissingError",
@@ -76,6 +77,7 @@ __all__ = [
     "StoreError",
     "UsageError",
     "WorkerCrashError",
+    "WorkerGoneError",
 ]
 
 ProviderCategory = Literal[
@@ -222,6 +224,10 @@ class WorkerCrashError(HarnessError):
         super().__init__(kind)
 
 
+class WorkerGoneError(HarnessError):
+    """The process that played an episode was ended from outside, and the episode with it."""
+
+
 class RedactionError(HarnessError):
     """A text that must not be written was about to be written. The text itself is never part of the message."""
 
@@ -299,20 +305,6 @@ class StorageError(EpisodeError):
 
     def __init__(self, what: str, error: OSError) -> None:
         super().__init__(f"{what} cannot be written: {error.strerror or type(error).__name__}")
-
-
-OpeningRefusal = Literal[
-    "definition_mismatch",
-    "lease_held",
-    "lease_lost",
-    "journal_version_unsupported",
-    "journal_integrity_mismatch",
-    "fixture_mismatch",
-    "setup_rejected",
-    "deadline_passed_before_start",
-    "not_found",
-    "key_conflict",
-]
 
 
 class OpeningRefusedError(EpisodeError):

@@ -249,10 +249,7 @@ class Quota(Protocol):
         """Set aside what an attempt of at most ``seconds`` can cost; may wait, until ``stopped`` says yes."""
 
     def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
-        """What came of an attempt; ``usage`` None is unknown, and not ``billed`` is what nobody pays for.
-
-        An attempt that is settled already stays as it is.
-        """
+        """What came of an attempt not settled yet; ``usage`` None is unknown, nobody pays what is not ``billed``."""
 
 
 class Pace(Protocol):
@@ -318,6 +315,9 @@ class Pool(Protocol):
 
     def cancel(self) -> None:
         """End what runs; idempotent."""
+
+    def shut_down(self) -> None:
+        """End what runs, for the process is to end: what is kept on disk is gone on with by another one; idempotent."""
 
     def close(self) -> None:
         """Wait for what runs, and release what was opened; idempotent."""

@@ -127,6 +127,8 @@ class LiveActor:
         return response, self._without_key(decode(response))
 
     def _without_key(self, reply: Reply) -> Reply:
+        if self._key is None:
+            return reply
         told = as_json(reply)
         clean = self._scrubber.secrets(told)
         return reply if clean == told else Reply.of(clean)

@@ -68,7 +68,15 @@ def tell_beside(view: RunView) -> None:
 def why_stopped(end: SuiteEnd, reached: str | None, total: int) -> tuple[str, ...]:
     """Why some of ``total`` places of the plan were not played, a line each; ``reached`` as of ``of_suite``."""
     bugs = [f"a bug of harness in episode {crash.index + 1}" for crash in end.crashes]
-    return (*([reached or "interrupted"] if end.stopped else ()), *_left_alone(end, total), *bugs)
+    lost = [] if not end.lost else [_lost(end, total)]
+    return (*([reached or "interrupted"] if end.stopped else ()), *_left_alone(end, total), *lost, *bugs)
+
+
+def _lost(end: SuiteEnd, total: int) -> str:
+    return (
+        f"{of_all(end.lost, total, 'episode')} {worded_of(end.lost, total, 'was', 'were')} cut off: a process that "
+        "played episodes was ended from outside, perhaps for want of memory"
+    )
 
 
 def _left_alone(end: SuiteEnd, total: int) -> tuple[str, ...]:
@@ -91,6 +99,9 @@ def of_suite(end: SuiteEnd, reached: str | None, kept: int, total: int, folder: 
         codes.add(ExitCode.BUG)
     for told in _left_alone(end, total):
         note(f"harness: {told}, without a call; put that right, and {go_on}")
+        codes.add(ExitCode.NOT_JUDGED)
+    if end.lost:
+        note(f"harness: {_lost(end, total)}; with fewer --jobs {go_on}")
         codes.add(ExitCode.NOT_JUDGED)
     if end.stopped:
         why = reached or "interrupted"

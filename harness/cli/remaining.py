@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from harness import catalog, recording, wiring
+from harness import recording, wiring
 from harness.cli.ceilings import opened, told
 from harness.cli.in_order import InOrder
 from harness.cli.interrupt import stoppable
 from harness.cli.order import Order
 from harness.cli.output import note
+from harness.cli.pooling import Shared, at_hand, endings, played_by
 from harness.cli.progress import Progressing, progress
 from harness.cli.responses import Held
 from harness.clock import SystemClock
 from harness.errors import HarnessError
-from harness.ports import Pool
 from harness.receipt import RunStore, keep_late, keep_output, line
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -94,19 +93,18 @@ def play_remaining(
             paces=paces,
             is_new=order.resume is None,
         ) as session,
-        _processes(order, jobs, partial(wiring.Session, settings, None, None, outputs)) as pool,
-        stoppable(stop, _both(session.cancel, pool), _both(session.shut_down, pool)),
+        played_by(order, settings, jobs, Shared(store, ceiling, paces, late, outputs, stop)) as pool,
+        stoppable(stop, *(ends := endings(session, pool))),
         # receipts that come line by line are progress enough, and a bar would break into them
         progress(len(jobs), hidden=line_by_line, verdicts=True, beside=lambda: paces.told) as advance,
     ):
         held.record()
-        results = _Results(left, store, session, _both(session.cancel, pool), advance, line_by_line)
+        results = _Results(left, store, session, ends[0], advance, line_by_line)
         try:
             end = run_suite(
                 jobs,
                 episode=session.run,
-                # each process has its next episode at hand while the last one's result is kept
-                jobs_at_once=order.jobs_at_once * (1 if pool is None else 2),
+                jobs_at_once=at_hand(order, jobs),
                 done=results.done,
                 stop=stop,
                 care=order.care,
@@ -130,30 +128,3 @@ def _keeping(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order
         mode=0o700,
         in_versions=store.in_versions,
     )
-
-
-@contextmanager
-def _processes(order: Order, jobs: Sequence[EpisodeJob], open_player: Callable[[], object]) -> Iterator[Pool | None]:
-    """The pool of processes where one was asked for; its players are sessions of their own."""
-    if order.pool != "processes":
-        yield None
-        return
-    pool: Pool = catalog.module("pools", "processes").build(jobs, order.jobs_at_once, open_player)
-    try:
-        yield pool
-    except BaseException:
-        pool.cancel()
-        raise
-    finally:
-        pool.close()
-
-
-def _both(end: Callable[[], None], pool: Pool | None) -> Callable[[], None]:
-    """End what this process runs, and what the pool does."""
-
-    def end_all() -> None:
-        end()
-        if pool is not None:
-            pool.cancel()
-
-    return end_all

@@ -125,11 +125,13 @@ def run(
     playing, jobs, shard = _planned(settings, asked, options, resume)
     agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
     refuse_unplayed(settings, jobs)
+    processors = os.cpu_count() or 1
+    jobs_at_once = at_once or min(processors, 8)
     order = Order(
         options=options,
         reporters=reporters,
         form=form,
-        jobs_at_once=at_once or min(os.cpu_count() or 1, 8),
+        jobs_at_once=jobs_at_once,
         out=out,
         keep=leaving.keep,
         tolerate_stale=leaving.tolerates_stale,
@@ -140,7 +142,7 @@ def run(
         shard=shard,
         ceilings=spending.ceilings,
         responses=responses,
-        pool=scale.pool_for(jobs),
+        pool=scale.pool_for(jobs, jobs_at_once, processors),
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
         confinement=confinement(options.sandbox),

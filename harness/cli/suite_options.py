@@ -11,12 +11,14 @@ import click
 from harness import config, suite, wiring
 from harness.cli.folder import planned
 from harness.cli.grouped import in_order, keep, kept
-from harness.errors import UsageError
 from harness.schema.base import digest_json
 from harness.schema.run import EpisodeJob, Shard
 from harness.wiring.providers import care
 
 __all__ = ["Scale", "part_of", "suite_options"]
+
+#: As many live episodes at once as one process keeps up with.
+ONE_PROCESS: Final = 16
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -30,7 +32,7 @@ class Scale:
     limits: tuple[str, ...]
     refusals: int
     shard: str | None
-    pool: str = "threads"
+    pool: str = "auto"
     connect: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
 
@@ -58,12 +60,12 @@ class Scale:
         told = suite.RETRIES if self.retries is None else self.retries
         return care(settings, self.limits, retries=told, refusals=self.refusals)
 
-    def pool_for(self, jobs: Sequence[EpisodeJob]) -> str:
-        """Where these jobs may run. Raises UsageError: what live models cost is bounded in one process."""
-        live = next((job.actor.identity.ref for job in jobs if job.actor.identity.kind == "live"), None)
-        if self.pool == "processes" and live is not None:
-            raise UsageError(f"--pool processes is for scripts and recordings; {live} is a live model: use threads")
-        return self.pool
+    def pool_for(self, jobs: Sequence[EpisodeJob], at_once: int, processors: int) -> str:
+        """Where these jobs run, so many of them at once: ``threads`` of this process, or ``processes``."""
+        if self.pool != "auto":
+            return self.pool
+        live = any(job.actor.identity.kind == "live" for job in jobs)
+        return "processes" if live and at_once > ONE_PROCESS and processors > 1 else "threads"
 
 
 def _texts(context: click.Context, name: str) -> tuple[str, ...]:
@@ -135,12 +137,12 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--pool",
-        type=click.Choice(["threads", "processes"]),
-        default="threads",
+        type=click.Choice(["auto", "threads", "processes"]),
+        default="auto",
         show_default=True,
         expose_value=False,
         callback=keep,
-        help="Where episodes run: threads wait together; processes compute together (scripts and recordings only).",
+        help=f"Where episodes run. auto: threads; processes for live models where --jobs is over {ONE_PROCESS}.",
     ),
     click.option(
         "--shard",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
+from harness.episode.boundary import measure
 from harness.episode.end_state import ending_document
 from harness.episode.erring import in_our_words
 from harness.episode.operations import with_operations
@@ -28,7 +30,7 @@ from harness.schema.scenario import Scenario
 from harness.schema.trace import TraceStep
 from harness.schema.verdict import Cause
 
-__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_of", "look_before", "phrases", "prepared"]
+__all__ = ["CLASSIFIER_FAILED", "classified", "codes_found", "evidence_to_keep", "look_before", "phrases", "prepared"]
 
 #: The code of an episode that would pass, were it not for a classifier that raised or said what none may say.
 CLASSIFIER_FAILED = "classifier_failed"
@@ -48,7 +50,7 @@ def classified(
     asked = [spec for spec in world.scenario.classify if passes or (judged.verdict == "fail" and spec.when == "judged")]
     if not asked:
         return judged
-    evidence = evidence_of(world, outcome, changes)
+    evidence = _evidence(world, outcome, changes)
     found: list[_Found] = []
     first: tuple[str, Cause] | None = None
     failed: str | None = None
@@ -111,6 +113,11 @@ def _prepared(spec: ClassifierSpec, classifiers: Classifiers, packet: JsonValue)
     return one
 
 
+def evidence_to_keep(world: World, outcome: Outcome) -> Evidence:
+    """The same for when the workspace is gone: without its files, so that nothing holds the world any longer."""
+    return replace(_evidence(world, outcome, measure(world)), file=lambda _: None)
+
+
 def codes_found(scenario: Scenario, classifiers: Classifiers, evidence: Evidence) -> frozenset[Code]:
     """The codes of everything that the scenario's classifiers find; raises what one of them raises."""
     return frozenset(
@@ -167,8 +174,7 @@ def _was_there(at: str, evidence: Evidence) -> bool:
     return pointer({} if evidence.before is None else {"state": evidence.before}, at) is not MISSING
 
 
-def evidence_of(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
-    """What classifiers are shown of an episode that is over."""
+def _evidence(world: World, outcome: Outcome, changes: Sequence[ObservedChange]) -> Evidence:
     return Evidence(
         outcome=outcome,
         calls=tuple(_calls(world.state, world.trace)),

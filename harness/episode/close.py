@@ -54,6 +54,8 @@ def close(
         world.drifts.extend(parts.witness.closed())
     state = journal.state
     changes = measure(world) if world else None
+    if world is not None:
+        world.changes = changes or ()
     conclusion = _conclude(parts, world, state, outcome, changes or ())
     if refused and conclusion.verdict == "not_judged":
         conclusion = _unfit(conclusion, refused)

@@ -8,9 +8,8 @@ from functools import partial
 
 from harness import meter
 from harness.episode.beside import late_sink
-from harness.episode.boundary import measure
 from harness.episode.budgets import at_start, used
-from harness.episode.classifying import codes_found, evidence_of
+from harness.episode.classifying import codes_found, evidence_to_keep
 from harness.episode.close import close
 from harness.episode.durable import DurableEpisode, DurablePlace
 from harness.episode.end_state import ending_document
@@ -46,7 +45,7 @@ from harness.schema.outcome import Outcome
 from harness.schema.receipt import Receipt
 from harness.schema.record import Acknowledged, Record
 from harness.schema.run import EpisodeResult, RecoveryClass, RunLogEntry
-from harness.schema.trace import EpisodeTrace
+from harness.schema.trace import EpisodeTrace, TraceChange
 
 __all__ = ["run"]
 
@@ -283,6 +282,10 @@ def _trace(world: World, outcome: Outcome) -> EpisodeTrace:
         kinds_of=world.kinds_of,
         sources=world.sources,
         ending=ending_document(world) if world.scenario.end.check else None,
-        evidence=evidence_of(world, outcome, measure(world)) if world.scenario.classify else None,
+        changes=tuple(
+            TraceChange(path=one.path, change=one.change, by=one.by, allowed=one.allowed) for one in world.changes
+        ),
+        state=world.plane_state,
+        evidence=evidence_to_keep(world, outcome) if world.scenario.classify else None,
         judged=partial(codes_found, world.scenario, world.parts.classifiers),
     )

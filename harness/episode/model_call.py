@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Literal
 
+from harness.episode.callers import CALLERS
 from harness.episode.detached import DetachedCalls, Slot
 from harness.episode.latch import Bounds
 from harness.errors import MachineError, ProviderError, ReplayMismatchError, ScriptExhaustedError
@@ -150,7 +151,7 @@ def call_model(call: ModelCall, bounds: Bounds, *, limit_s: float) -> CallEnd:
     with ExitStack() as stack:
         try:
             stack.callback(WATCHER.watch(patience.look, within_s=min(limit_s, bounds.left())).end)
-            threading.Thread(target=call.run, name="model-call", daemon=True).start()
+            CALLERS.call(call.run)
         except RuntimeError as error:
             raise MachineError("no thread can be started for a model call") from error
         call.wait()

@@ -26,7 +26,7 @@ from harness.errors import EnvironmentProblem, MachineError, OpeningRefusedError
 from harness.journal import Journal, Spool
 from harness.observation import FOLDER
 from harness.ports import ControlPlane
-from harness.scenario import bind
+from harness.scenario import UNPLAYED, bind
 from harness.schema.base import Digest, JsonValue, digest_json, digest_text
 from harness.schema.command import GrammarContext
 from harness.schema.control import CONTROL_NAMES
@@ -238,7 +238,7 @@ def _declared(tool: ToolSpec) -> JsonValue:
 
 @remembered(64)
 def _parts_of_scenario(scenario: Scenario) -> dict[str, Digest]:
-    said = scenario.model_dump(mode="json", exclude={"asks", "tags", "script", "pair"})
+    said = scenario.model_dump(mode="json", exclude=set(UNPLAYED))
     return {"tools" if name == "tool" else name: digest_json(value) for name, value in said.items()}
 
 

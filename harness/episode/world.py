@@ -21,6 +21,7 @@ from harness.errors import ControlPlaneError, MachineError, OpeningRefusedError
 from harness.journal import EpisodeState, Journal, Spool, as_kept
 from harness.observation import FOLDER
 from harness.ports import ControlPlane
+from harness.receipt import ObservedChange
 from harness.rules import RuleState
 from harness.schema.base import Digest, Frozen, JsonValue
 from harness.schema.classifier import ReceivedCall
@@ -98,6 +99,7 @@ class World:
     final_text: str | None = None
     packet: JsonValue = None
     plane_state: dict[str, JsonValue] | None = None
+    changes: tuple[ObservedChange, ...] = ()
     plane_before: dict[str, JsonValue] | None = None
     received: tuple[ReceivedCall, ...] | None = None
     output: OutputRow | None = None

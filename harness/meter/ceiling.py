@@ -149,6 +149,16 @@ class Ceiling:
                 self._write(Entry(attempt=attempt, event="settled", micro_usd=cost), self._book.out)
                 self._changed.notify_all()
 
+    def leave_behind(self, attempt: str) -> None:
+        """Whoever made a reserved attempt is no more: nobody waits for it, and the most it could cost stays counted.
+
+        One that is settled stays as it is.
+        """
+        with self._changed:
+            if attempt in self._book.out:
+                self._book.left_behind[attempt] = self._book.out.pop(attempt)
+                self._changed.notify_all()
+
     def _look_at_the_clock(self, seconds: float) -> None:
         ends = self._bound.ends
         if ends is not None and self._reached is None and self._monotonic() + seconds > ends:

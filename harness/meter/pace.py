@@ -102,17 +102,18 @@ class Pace:
         self._least = min(self._least, window.at_once)
         self._changed.notify_all()
 
-    def enter(self, *, patience_s: float, stopped: Callable[[], bool]) -> Entered:
+    def enter(self, *, patience_s: float, stopped: Callable[[], bool], share: float | None = None) -> Entered:
         """Wait until one more call may be out; it is, then, until ``leave``.
 
-        ``closed``: the gate stays closed for longer than ``patience_s``. Who waits for others waits until ``stopped``.
+        ``closed``: the gate stays closed for longer than ``patience_s``. Who waits for others waits until ``stopped``;
+        ``share`` is its part of the time over which they are spread, 0 to 1, where it waits in several goes.
         """
         gate, due = None, 0.0
         with self._changed:
             while not stopped():
                 if gate is not self._gate:
                     gate = self._gate
-                    due = gate.opens + self._jitter() * gate.spread_s
+                    due = gate.opens + (self._jitter() if share is None else share) * gate.spread_s
                 now = self._monotonic()
                 if gate.opens - now > patience_s:
                     return "closed"
@@ -135,11 +136,11 @@ class Visitor:
     def __init__(self, pace: Pace) -> None:
         self._pace, self._is_in = pace, False
 
-    def enter(self, *, patience_s: float, stopped: Callable[[], bool]) -> Entered:
+    def enter(self, *, patience_s: float, stopped: Callable[[], bool], share: float | None = None) -> Entered:
         """As ``Pace.enter``; who is in already may send."""
         if self._is_in:
             return "may_send"
-        entered = self._pace.enter(patience_s=patience_s, stopped=stopped)
+        entered = self._pace.enter(patience_s=patience_s, stopped=stopped, share=share)
         self._is_in = entered == "may_send"
         return entered
 

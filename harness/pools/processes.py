@@ -9,33 +9,27 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import signal
 import threading
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from harness.collecting import rare_collections
-from harness.errors import EnvironmentProblem, InputError, UsageError, WorkerCrashError
-from harness.receipt import line
+from harness.errors import EnvironmentProblem, UsageError, WorkerCrashError
+from harness.pools._ending import Told, hear, held_back, played
 from harness.schema.run import EpisodeJob, EpisodeResult
 
 __all__ = ["Player", "Processes", "build"]
 
 #: Ended processes are finalized in the order of these numbers, the largest first; this is before all of the library's.
 _FIRST = 100
-#: What a terminal sends to all processes: the one that began the others answers it for them.
-_OF_A_TERMINAL = frozenset({signal.SIGINT, signal.SIGHUP})
-#: What waits until a process has begun: one that ended before would leave its parent with what nobody reads.
-_WAITING = _OF_A_TERMINAL | {signal.SIGTERM}
 #: How long the end of a process waits for somebody to say that all of it is to end, in seconds: signals reach a group
 #: one after the other.
 _GRACE_S = 0.5
@@ -53,18 +47,6 @@ class Player(Protocol):
 
 #: Opens the player of a process; goes there as a pickle, so it is a function of a module, or a partial of one.
 OpenPlayer = Callable[[], AbstractContextManager[Player]]
-
-
-class _Told(NamedTuple):
-    """How an episode ended, as it comes from its process: exceptions do not travel well.
-
-    ``line`` is that of the receipt of the ``result``: it is written there, and not made a second time here.
-    """
-
-    result: EpisodeResult | None = None
-    line: str = ""
-    refusal: str | None = None
-    crash: tuple[str, tuple[str, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +72,7 @@ class Processes:
 
     def __init__(self, jobs: Sequence[EpisodeJob], at_once: int, open_player: OpenPlayer) -> None:
         context = multiprocessing.get_context("spawn")
-        with _held_back():
+        with held_back():
             resource_tracker.ensure_running()  # the library's own process, which a closed terminal would end
         told, self._tells = context.Pipe(duplex=False)
         self._told = told
@@ -108,13 +90,13 @@ class Processes:
         """
         ended: Future[EpisodeResult | None] = Future()
         try:
-            with _held_back():
+            with held_back():
                 running = self._pool.submit(_play, place, job.attempt, pause_s)
         except BrokenProcessPool:
             self._lose(ended)
             return ended
 
-        def pass_on(done: Future[_Told]) -> None:
+        def pass_on(done: Future[Told]) -> None:
             error = done.exception()
             if isinstance(error, BrokenProcessPool):
                 self._lose(ended)
@@ -138,24 +120,15 @@ class Processes:
         self._is_ended.set()
         self._tells.close()
 
+    def shut_down(self) -> None:
+        """As ``cancel``: nothing that is played here is gone on with."""
+        self.cancel()
+
     def close(self) -> None:
         """Wait for what runs, and end the processes; idempotent."""
         self._pool.shutdown(cancel_futures=True)
         self._tells.close()
         self._told.close()
-
-
-@contextmanager
-def _held_back() -> Iterator[None]:
-    """Processes that begin inside are born without an ear for these signals, until ``_begin``.
-
-    This thread hears them afterwards; all others do meanwhile.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _gone() -> EnvironmentProblem:
@@ -164,22 +137,16 @@ def _gone() -> EnvironmentProblem:
     )
 
 
-def _settle(ended: Future[EpisodeResult | None], told: _Told) -> None:
-    if told.refusal is not None:
-        ended.set_exception(UsageError(told.refusal))
-    elif told.crash is not None:
-        ended.set_exception(WorkerCrashError(*told.crash))
-    else:
-        if told.result is not None:
-            line.know(told.result.receipt, told.line)
-        ended.set_result(told.result)
+def _settle(ended: Future[EpisodeResult | None], told: Told) -> None:
+    try:
+        ended.set_result(told.taken())
+    except (UsageError, WorkerCrashError) as error:
+        ended.set_exception(error)
 
 
 def _begin(given: bytes, told: Connection[bytes, bytes]) -> None:
     """First thing in a process: what it plays with, and who ends it. A terminal talks to the one that began it."""
-    for number in _OF_A_TERMINAL:
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAITING)
+    hear()
     open_player: OpenPlayer
     _here.jobs, open_player = pickle.loads(given)  # noqa: S301  (our own parent's)
     _here.player = _here.stack.enter_context(open_player())
@@ -201,18 +168,10 @@ def _watch(told: Connection[bytes, bytes], player: Player) -> None:
     os._exit(1)
 
 
-def _play(place: int, attempt: int, pause_s: float) -> _Told:
+def _play(place: int, attempt: int, pause_s: float) -> Told:
     if _here.player is None or (pause_s and _here.ending.wait(pause_s)):
-        return _Told()
+        return Told()
     job = _here.jobs[place]
     if job.attempt != attempt:
         job = job.model_copy(update={"attempt": attempt})
-    try:
-        result = _here.player.run(job)
-        return _Told(result, line(result.receipt))
-    except InputError as error:
-        return _Told(refusal=str(error))
-    except Exception as error:  # noqa: BLE001  (told to the one that began this process as a crash)
-        found = traceback.extract_tb(error.__traceback__)
-        frames = tuple(f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in found)
-        return _Told(crash=(type(error).__name__, frames))
+    return played(partial(_here.player.run, job))

@@ -31,7 +31,12 @@ _SLICE: Final = 64 * 1024
 CONNECT_S: Final = 10.0
 
 #: Compression is not asked for: bodies are small, and the bound is then simply that of the network.
-_HEADERS: Final = {"accept-encoding": "identity", "user-agent": "behavior-harness"}
+_HEADERS: Final = {
+    "accept": "*/*",
+    "accept-encoding": "identity",
+    "connection": "keep-alive",
+    "user-agent": "behavior-harness",
+}
 
 #: What a stream that broke off is told as.
 _CUTS: Final[Mapping[str, Cut]] = {"connection_lost": "connection_lost", "timeout": "timeout"}
@@ -56,11 +61,35 @@ def _tls(bundle: str | None = None) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=None if is_folder else bundle, capath=bundle if is_folder else None)
 
 
+class _NoCookies(httpx.Cookies):
+    """Looks for none in an answer, and gives none to a request."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        """Nothing."""
+
+    def set_cookie_header(self, request: httpx.Request) -> None:
+        """Nothing."""
+
+
+class _Client(httpx.Client):
+    @property
+    def cookies(self) -> httpx.Cookies:
+        """None, ever."""
+        return _NO_COOKIES
+
+    @cookies.setter
+    def cookies(self, cookies: object) -> None:
+        """Left."""
+
+
+_NO_COOKIES: Final = _NoCookies()
+
+
 def _client(transport: httpx.BaseTransport | None = None, bundle: str | None = None) -> httpx.Client:
     if transport is not None:
-        return httpx.Client(transport=transport, headers=_HEADERS, follow_redirects=False)
+        return _Client(transport=transport, follow_redirects=False)
     try:
-        return httpx.Client(verify=_tls(bundle), headers=_HEADERS, follow_redirects=False)
+        return _Client(verify=_tls(bundle), follow_redirects=False)
     except (ValueError, OSError, ImportError, httpx.InvalidURL):
         # what was raised can hold a proxy's password
         raise EnvironmentProblem(
@@ -79,7 +108,6 @@ class _Network(httpx.BaseTransport):
         self._client = _client(bundle=bundle)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        # a request that comes ready made is given no cookies
         return self._client.send(request, stream=True)
 
     def close(self) -> None:
@@ -125,6 +153,7 @@ class HttpTransport:
         self._client = _client(transport, bundle)
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
+        self._addresses: dict[str, httpx.URL] = {}
         self._host = ""
         self._has_begun = False
         self._stream: _Stream | None = None
@@ -203,10 +232,15 @@ class HttpTransport:
         is_over: Callable[[bytes], bool] | None,
     ) -> WireResponse:
         self._has_begun, self._stream = False, None
-        self._client.cookies.clear()
-        timeout = httpx.Timeout(bounds.silence, connect=bounds.connect)
-        request = self._client.build_request(
-            method, url, headers=dict(headers), content=body, timeout=timeout, extensions={"trace": self._seen}
+        # a client reads the address anew each time that it makes a request
+        address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
+        timeout = httpx.Timeout(bounds.silence, connect=bounds.connect).as_dict()
+        request = httpx.Request(
+            method,
+            address,
+            headers={**_HEADERS, **headers},
+            content=body,
+            extensions={"timeout": timeout, "trace": self._seen},
         )
         self._host = request.url.netloc.decode("ascii")
         response = self._client.send(request, stream=True)

@@ -10,8 +10,8 @@ from harness.schema.scenario import Scenario
 
 __all__ = ["UNPLAYED", "digest_and_parts"]
 
-#: What no episode depends on: a title, a choice, and scripts, which are part of the identity of who plays them.
-UNPLAYED: Final = frozenset({"asks", "tags", "script", "pair"})
+#: What no episode depends on: a title, a choice, pairs, waivers; and scripts, which are part of an actor's identity.
+UNPLAYED: Final = frozenset({"asks", "tags", "script", "pair", "waiver"})
 
 #: Lists whose entries have parts of their own, by what names an entry; without a name it is its place.
 _LISTED: Final = {"kind": "name", "workspace.file": None}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
 from harness.schema.recording import Drift, Provenance, RerecordSpec
 
-__all__ = ["CheckFinding", "CheckReport", "Coverage", "RecordingReport", "Survivor"]
+__all__ = ["CheckFinding", "CheckReport", "Coverage", "DeepCount", "DeepProbe", "RecordingReport", "Survivor"]
 
 
 class CheckFinding(Frozen):
@@ -25,11 +27,32 @@ class Coverage(Frozen):
     total: int
 
 
+#: Probes that play many episodes more, and are made where they are asked for.
+DeepProbe = Literal["mutants", "fixtures", "walks"]
+
+
+class DeepCount(Frozen):
+    """How many mutants, parts of the world or walks were ``played``, and what came of them.
+
+    ``noticed`` did not pass, or were missed by somebody; of walks it is none. Of mutants ``same`` passed with the
+    effects of a right script (``alike`` names them, to be looked through), ``declared`` are equivalent by the
+    scenario's own word, and ``left_out`` were too many.
+    """
+
+    played: int
+    noticed: int = 0
+    same: int = 0
+    declared: int = 0
+    left_out: int = 0
+    alike: tuple[str, ...] = ()
+
+
 class CheckReport(Frozen):
     """A scenario as its own scripts show it.
 
     ``scripts`` were played, the idle ones included. Of ``mutations`` made to stored answers and read texts, ``red``
-    were noticed by the check they were aimed at. The scenario holds if there are no ``findings``.
+    were noticed by the check they were aimed at. ``offers`` wrong paths were tried with their rule off, ``waived``
+    findings are accepted by the scenario itself. The scenario holds if there are no ``findings``.
     """
 
     scenario: ScenarioId
@@ -40,6 +63,9 @@ class CheckReport(Frozen):
     mutations: int
     red: int
     findings: tuple[CheckFinding, ...]
+    offers: int = 0
+    waived: int = 0
+    deep: dict[DeepProbe, DeepCount] = {}
 
 
 class Survivor(Frozen):

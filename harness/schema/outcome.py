@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from harness.schema.base import Frozen
 
-__all__ = ["REASONS", "Outcome", "Reason", "Status"]
+__all__ = ["REASONS", "OpeningRefusal", "Outcome", "Reason", "Status"]
 
 Status = Literal["completed", "suspended", "failed", "limit_exceeded", "cancelled", "rejected"]
 
@@ -76,7 +76,8 @@ _Cancelled = Literal[
     "ancestor_cancelled",
     "shutdown",
 ]
-_Rejected = Literal[
+#: Why an episode was not begun, or not gone on with.
+OpeningRefusal = Literal[
     "definition_mismatch",
     "lease_held",
     "lease_lost",
@@ -90,7 +91,7 @@ _Rejected = Literal[
     "key_conflict",
 ]
 
-Reason = Literal[_Completed, _Suspended, _Failed, _LimitExceeded, _Cancelled, _Rejected]
+Reason = Literal[_Completed, _Suspended, _Failed, _LimitExceeded, _Cancelled, OpeningRefusal]
 
 #: The reasons that may stand behind each status.
 REASONS: dict[Status, tuple[str, ...]] = {
@@ -99,7 +100,7 @@ REASONS: dict[Status, tuple[str, ...]] = {
     "failed": get_args(_Failed),
     "limit_exceeded": get_args(_LimitExceeded),
     "cancelled": get_args(_Cancelled),
-    "rejected": get_args(_Rejected),
+    "rejected": get_args(OpeningRefusal),
 }
 
 

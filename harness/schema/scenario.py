@@ -21,6 +21,7 @@ from harness.schema.packet import PacketSpec
 from harness.schema.pair import PairSpec
 from harness.schema.rules import AnswerCheck, CheckSpec, EndSpec, KindSpec, OutcomeRule
 from harness.schema.script import ScriptSet
+from harness.schema.waiver import WaiverSpec
 
 __all__ = [
     "BoundarySpec",
@@ -223,6 +224,7 @@ class Scenario(Frozen):
     observe: ObserveSpec = ObserveSpec()
     pair: tuple[PairSpec, ...] = Field(default=(), max_length=64)
     script: ScriptSet
+    waiver: WaiverSpec = WaiverSpec()
 
     @property
     def command_tools(self) -> dict[str, CommandTool]:

@@ -16,7 +16,7 @@ from harness.schema.pointer import Missing
 from harness.schema.scenario import Scenario
 from harness.schema.source import ValueSource
 
-__all__ = ["EpisodeTrace", "TraceStep"]
+__all__ = ["EpisodeTrace", "TraceChange", "TraceStep"]
 
 
 @plain
@@ -50,14 +50,25 @@ def _nothing(_: Evidence) -> frozenset[Code]:
 
 
 @plain
+class TraceChange(Plain):
+    """One change of the workspace: its path (``root/relative``) as it is, what happened to it, by whom."""
+
+    path: str
+    change: str
+    by: str
+    allowed: bool
+
+
+@plain
 class EpisodeTrace(Plain):
     """``bound`` is the scenario with its values in place; ``files`` are the texts of its content targets.
 
     ``kinds_of`` holds the kind (None: of no kind) of every command text that an answer check asked about.
     ``sources`` are the values of other places as they were when a check asked for them.
     ``ending`` is what checks of the end look at, None where the scenario has none or the episode did not get there.
-    ``evidence`` is what classifiers are shown, None where the scenario names none; ``judged`` gives the codes of what
-    they find in any evidence.
+    ``changes`` is what it did to the workspace, ``state`` what the control plane held at the end, None where it cannot
+    tell. ``evidence`` is what classifiers are shown, None where the scenario names none; ``judged`` gives the codes of
+    what they find in any evidence.
     """
 
     bound: Scenario
@@ -67,5 +78,7 @@ class EpisodeTrace(Plain):
     kinds_of: dict[str, str | None] = field(default_factory=dict)
     sources: dict[ValueSource, JsonValue | Missing] = field(default_factory=dict)
     ending: dict[str, JsonValue] | None = None
+    changes: tuple[TraceChange, ...] = ()
+    state: dict[str, JsonValue] | None = None
     evidence: Evidence | None = None
     judged: Callable[[Evidence], frozenset[Code]] = _nothing

@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from harness import rules
-from harness.schema.actor import ActorSpec
-from harness.schema.check import CheckFinding, CheckReport, Coverage
-from harness.schema.receipt import Receipt
-from harness.schema.run import EpisodeResult
+from harness.schema.check import CheckFinding, CheckReport, Coverage, DeepCount, DeepProbe
+from harness.schema.counting import counted
 from harness.schema.scenario import LoadedScenario, Scenario
-from harness.schema.script import Script
-from harness.schema.trace import EpisodeTrace
-from harness.suite.idle import idle_scripts, script_actor
-from harness.suite.probe import Probed, probe
+from harness.suite.allowances import too_wide
+from harness.suite.answer_key import told_answers
+from harness.suite.control_run import Offer, came_to, not_on_offer, offers
+from harness.suite.coverage import covered
+from harness.suite.dropped_fixtures import check_fixtures
+from harness.suite.idle import idle_scripts
+from harness.suite.mutated_scripts import check_mutants
+from harness.suite.playing import Play, Played, ending, is_variant, play_all, play_script
+from harness.suite.probe import probe
+from harness.suite.proofs import unproved
+from harness.suite.waiving import waived
+from harness.suite.walking import check_walks
 
-__all__ = ["check_scenario"]
+__all__ = ["Deep", "check_scenario"]
 
-#: Plays one scripted actor in the scenario and tells what it saw, None where the episode could not be opened.
-Trace = Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
+#: First words of the findings that are looked for always.
+_ALWAYS = frozenset({"kind", "fact", "code", "check", "proof", "answer", "write", "volatile", "offer"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    name: str
-    result: EpisodeResult
-    trace: EpisodeTrace | None
+class Deep:
+    """Which probes are made that play many episodes more: mutants of scripts, parts dropped, so many walks."""
+
+    mutants: bool = False
+    fixtures: bool = False
+    walks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Everything that the scripts of a scenario were played for."""
+
+    passing: Sequence[Played]
+    idle: Sequence[Played]
+    wrong: Sequence[Played]
 
     @property
-    def receipt(self) -> Receipt:
-        return self.result.receipt
+    def all(self) -> list[Played]:
+        """In the order in which they were played."""
+        return [*self.passing, *self.idle, *self.wrong]
 
 
-def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-    """Play every script of the scenario and two that do nothing, then mutate what the passing ones were answered.
+def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep = Deep(), jobs: int = 1) -> CheckReport:
+    """Play every script of the scenario and two that do nothing, ``jobs`` at once, then question what was seen.
 
     Demands: the reference and every right script pass; doing nothing fails; every wrong script gets the code it is
     named by; every kind, fact and code is reached; every answer check and read proof goes red when what it looks at
-    is changed.
+    is changed; every fact that a pass depends on is proved; nothing that the actor sees has the answer key; no more is
+    allowed than is needed; every wrong path that a rule forbids can be taken where it does not. What ``deep`` asks for
+    is played where all of that could be played. Findings that the scenario waives are left out, and counted.
     """
     scenario = loaded.scenario
-    scripts = scenario.script
-    first = _play(trace, "reference", scripts.reference)
+    first = play_script(play, loaded, "reference", scenario.script.reference)
     unopened = _unopened(scenario, first)
     if unopened is not None:
         none = Coverage(reached=0, total=0)
@@ -57,32 +74,81 @@ def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
             red=0,
             findings=(unopened,),
         )
-    passing = [first, *(_play(trace, name, script) for name, script in scripts.right.items())]
-    idle = [_play(trace, name, script) for name, script in idle_scripts(scenario.control).items()]
-    wrong = [_play(trace, name, script) for name, script in scripts.wrong.items()]
-    played = [*passing, *idle, *wrong]
-    probed = probe({one.name: one.trace for one in passing if one.trace is not None and one.receipt.verdict == "pass"})
-    covered = _covered(scenario, played, probed)
+    stage = _staged(play, loaded, first, jobs=jobs)
+    traces = [one.trace for one in stage.all if one.trace is not None]
+    right = [one for one in stage.passing if one.passed and one.trace is not None]
+    probed = probe({one.name: one.trace for one in right if one.trace is not None})
+    reached = covered(scenario, [one.receipt for one in stage.all], probed.codes)
+    offered = list(offers(loaded, stage.wrong))
+    came = [came_to(offer, play_script(play, offer.loaded, offer.code, offer.script)) for offer in offered]
+    tried = list(zip(offered, came, strict=True))
     findings = [
-        *_not_passing(scenario, passing),
-        *_idle_not_failing(scenario, idle),
-        *_wrong_code(scenario, wrong),
-        *(finding for _, missing in covered.values() for finding in missing),
+        *_not_passing(scenario, stage.passing),
+        *_left_over(scenario, stage.passing),
+        *_idle_not_failing(scenario, stage.idle),
+        *_wrong_code(scenario, stage.wrong),
+        *(finding for _, missing in reached.values() for finding in missing),
         *probed.findings,
+        *unproved(scenario),
+        *told_answers(scenario, traces),
+        *too_wide(scenario, traces, shared=is_variant(loaded)),
+        *filter(None, (not_on_offer(scenario, offer, how) for offer, how in tried)),
     ]
+    counts, more = _deepened(play, loaded, stage, right, tried=tried, deep=deep, jobs=jobs)
+    asked = _ALWAYS | ({"fixture"} if deep.fixtures else frozenset())
+    left, accepted = waived(scenario, [*findings, *more], asked=asked, shared=is_variant(loaded))
     return CheckReport(
         scenario=scenario.id,
-        scripts=len(played),
-        kinds=covered["kind"][0],
-        facts=covered["fact"][0],
-        codes=covered["code"][0],
+        scripts=len(stage.all),
+        kinds=reached["kind"][0],
+        facts=reached["fact"][0],
+        codes=reached["code"][0],
         mutations=probed.mutations,
         red=probed.red,
-        findings=tuple(findings),
+        findings=tuple(left),
+        offers=len(offered),
+        waived=accepted,
+        deep=counts,
     )
 
 
-def _unopened(scenario: Scenario, played: _Played) -> CheckFinding | None:
+def _staged(play: Play, loaded: LoadedScenario, first: Played, *, jobs: int) -> _Stage:
+    scripts = loaded.scenario.script
+    idle = idle_scripts(loaded.scenario.control)
+    named = [*scripts.right.items(), *idle.items(), *scripts.wrong.items()]
+    played = list(play_all(play, loaded, named, jobs=jobs))
+    right, rest = played[: len(scripts.right)], played[len(scripts.right) :]
+    return _Stage(passing=[first, *right], idle=rest[: len(idle)], wrong=rest[len(idle) :])
+
+
+def _deepened(
+    play: Play,
+    loaded: LoadedScenario,
+    stage: _Stage,
+    right: Sequence[Played],
+    *,
+    tried: Sequence[tuple[Offer, str | None]],
+    deep: Deep,
+    jobs: int,
+) -> tuple[dict[DeepProbe, DeepCount], list[CheckFinding]]:
+    """What was asked for beyond the scripts: counts and findings."""
+    counts: dict[DeepProbe, DeepCount] = {}
+    findings: list[CheckFinding] = []
+    if deep.mutants:
+        counts["mutants"], more = check_mutants(play, loaded, right, jobs=jobs)
+        findings += more
+    if deep.fixtures:
+        counts["fixtures"], more = check_fixtures(
+            play, loaded, passing=stage.passing, wrong=stage.wrong, offers=tried, jobs=jobs
+        )
+        findings += more
+    if deep.walks:
+        counts["walks"], more = check_walks(play, loaded, right, deep.walks)
+        findings += more
+    return counts, findings
+
+
+def _unopened(scenario: Scenario, played: Played) -> CheckFinding | None:
     """The one finding of a world that cannot be made: everything else would only follow from it."""
     if played.receipt.outcome.status != "rejected":
         return None
@@ -94,99 +160,48 @@ def _unopened(scenario: Scenario, played: _Played) -> CheckFinding | None:
     )
 
 
-def _play(trace: Trace, name: str, script: Script) -> _Played:
-    result, seen = trace(script_actor(f"script:{name}", script))
-    return _Played(name, result, seen)
-
-
-def _ending(result: EpisodeResult) -> str:
-    """The verdict with all that a receipt can tell about why."""
-    receipt = result.receipt
-    parts = [receipt.verdict, receipt.failure_code or receipt.outcome.name]
-    for finding in receipt.findings[:1]:
-        parts.extend(
-            text
-            for text in (
-                None
-                if finding.pointer is None
-                else f"{'what is' if finding.check == 'end' else 'the answer'} at {finding.pointer or '/'}",
-                None if finding.expected is None else f"expected {finding.expected}",
-                None if finding.got is None else f"got {finding.got}",
-            )
-            if text is not None
-        )
-    if result.log.problem is not None:
-        parts.append(result.log.problem)
-    return ", ".join(parts)
-
-
-def _not_passing(scenario: Scenario, played: Iterable[_Played]) -> Iterator[CheckFinding]:
+def _not_passing(scenario: Scenario, played: Iterable[Played]) -> Iterator[CheckFinding]:
     for one in played:
-        if one.receipt.verdict != "pass":
+        if not one.passed:
             yield CheckFinding(
                 scenario=scenario.id,
-                what=f"should pass, but: {_ending(one.result)}",
+                what=f"should pass, but: {ending(one.result)}",
                 where=f"script {one.name}",
                 todo="correct the script, or the rule that it breaks",
             )
 
 
-def _idle_not_failing(scenario: Scenario, played: Iterable[_Played]) -> Iterator[CheckFinding]:
+def _left_over(scenario: Scenario, played: Iterable[Played]) -> Iterator[CheckFinding]:
+    scripts = {"reference": scenario.script.reference, **scenario.script.right}
+    for one in played:
+        left = len(scripts[one.name]) - one.receipt.counters.model_turns
+        if one.passed and left > 0:
+            yield CheckFinding(
+                scenario=scenario.id,
+                what=f"passes before its end: {counted(left, 'answer')} of it nobody asked for",
+                where=f"script {one.name}",
+                todo="let [end] ask for all that the script does, or shorten it",
+            )
+
+
+def _idle_not_failing(scenario: Scenario, played: Iterable[Played]) -> Iterator[CheckFinding]:
     waits = scenario.control.no_call == "wait_user"  # then it may be waited for who does nothing, but never passed
     for one in played:
         if one.receipt.verdict != "fail" and not (waits and one.receipt.verdict == "pending"):
             yield CheckFinding(
                 scenario=scenario.id,
-                what=f"an actor that does nothing should fail, but: {_ending(one.result)}",
+                what=f"an actor that does nothing should fail, but: {ending(one.result)}",
                 where=f"idle actor {one.name}",
                 todo="let [end] accept only facts that a call must earn, and give silence a code",
             )
 
 
-def _wrong_code(scenario: Scenario, played: Iterable[_Played]) -> Iterator[CheckFinding]:
+def _wrong_code(scenario: Scenario, played: Iterable[Played]) -> Iterator[CheckFinding]:
     for one in played:
         if one.receipt.verdict != "fail" or one.receipt.failure_code != one.name:
             yield CheckFinding(
                 scenario=scenario.id,
-                what=f"should fail with the code it is named by, but: {_ending(one.result)}",
+                what=f"should fail with the code it is named by, but: {ending(one.result)}",
                 where=f"wrong script {one.name}",
                 todo="correct the script, or the rule whose code it is named by",
             )
-
-
-def _covered(
-    scenario: Scenario, played: list[_Played], probed: Probed
-) -> dict[str, tuple[Coverage, list[CheckFinding]]]:
-    receipts = [one.receipt for one in played]
-    facts = dict.fromkeys(fact for kind in scenario.kind for fact in kind.facts)
-    return {
-        "kind": _compare(
-            scenario,
-            "kind",
-            [kind.name for kind in scenario.kind],
-            {step.kind for receipt in receipts for step in receipt.steps},
-        ),
-        "fact": _compare(scenario, "fact", list(facts), {fact for receipt in receipts for fact in receipt.facts}),
-        "code": _compare(
-            scenario,
-            "code",
-            list(rules.codes(scenario)),
-            {receipt.failure_code for receipt in receipts} | probed.codes,
-        ),
-    }
-
-
-def _compare(
-    scenario: Scenario, what: str, names: list[str], reached: AbstractSet[str | None]
-) -> tuple[Coverage, list[CheckFinding]]:
-    missing = [
-        CheckFinding(
-            scenario=scenario.id,
-            what="no script reaches it",
-            where=f"{what} {name}",
-            todo="add a script that reaches it, or remove it",
-        )
-        for name in names
-        if name not in reached
-    ]
-    return Coverage(reached=len(names) - len(missing), total=len(names)), missing

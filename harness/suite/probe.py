@@ -206,6 +206,6 @@ def _untried(scenario: Scenario, tried: set[_Aim]) -> Iterator[CheckFinding]:
                 yield CheckFinding(
                     scenario=scenario.id,
                     what=f"{aim.name} is never looked at in a passing script",
-                    where=f"kind {check.kind}",
+                    where=f"check of {check.kind}",
                     todo="let the reference or a right script get that far, or remove the check",
                 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from harness.collecting import rare_collections
-from harness.errors import InputError, WorkerCrashError
+from harness.errors import InputError, WorkerCrashError, WorkerGoneError
 from harness.ports import Pacing, Pool
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
@@ -36,13 +36,15 @@ class SuiteEnd:
 
     ``delivered`` counts results, further attempts too. ``stopped``: it was told to stop, and at least one place of
     the plan is not done (or was about to be tried again). ``left_alone`` are providers that refused everybody, with
-    the number of episodes that were left out without a call (0 or more); they have no result.
+    the number of episodes that were left out without a call (0 or more); they have no result. ``lost`` are episodes
+    whose process was ended from outside; neither have they, and what was kept of them on disk is still there.
     """
 
     delivered: int
     crashes: tuple[Crash, ...]
     stopped: bool
     left_alone: Mapping[str, int] = field(default_factory=dict)
+    lost: int = 0
 
 
 @dataclass(slots=True)
@@ -58,6 +60,7 @@ class _Play:
     delivered: int = 0
     crashes: list[Crash] = field(default_factory=list)
     refusal: InputError | None = None
+    lost: int = 0
     halted: bool = False
 
     @property
@@ -123,7 +126,7 @@ def run_suite(
     if play.refusal is not None:
         raise play.refusal
     stopped = (stop.is_set() or play.halted) and bool(play.undone)
-    return SuiteEnd(play.delivered, tuple(play.crashes), stopped, play.queue.left_alone)
+    return SuiteEnd(play.delivered, tuple(play.crashes), stopped, play.queue.left_alone, play.lost)
 
 
 class _Threads:
@@ -160,6 +163,8 @@ def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) ->
             play.undone.discard(entry.index)
     elif isinstance(error, InputError):
         play.refusal = play.refusal or error
+    elif isinstance(error, WorkerGoneError):
+        play.lost += 1
     elif isinstance(error, Exception):
         play.crashes.append(_crash(entry.index, error))
         play.undone.discard(entry.index)

@@ -1,28 +1,68 @@
-"""How fast each provider is asked in this process: one pace a provider, for all episodes and threads."""
+"""How fast each provider is asked: one pace a provider, for all episodes, whatever thread or process plays them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from harness import catalog
 from harness.config import CONCURRENCY_MAX
 from harness.errors import ProviderError
 from harness.meter import Pace, Visitor
-from harness.ports import Clock
+from harness.ports import Clock, Hearing
+from harness.ports import Pace as Turns
 from harness.schema.actor import ActorIdentity
 from harness.schema.counting import counted
 from harness.suite import answerer
 
-__all__ = ["Heard", "Paces"]
+__all__ = ["CallEnd", "Heard", "Pacer", "Paces", "end_of"]
 
 #: The refusals that ask for fewer calls; a quota that is used up is not over in a while.
 _SLOWER: Final = frozenset({"rate_limited", "overloaded"})
 
 
+class Pacer(Protocol):
+    """How fast providers are asked by all episodes of a run: in this process, or where another one holds it."""
+
+    def visitor(self, identity: ActorIdentity) -> Turns | None:
+        """For one episode; None for scripts and recordings."""
+
+    def hearing(self, identity: ActorIdentity) -> Hearing | None:
+        """For the live actor of one episode; None for scripts and recordings."""
+
+
+class CallEnd(NamedTuple):
+    """What the end of a call means for a pace.
+
+    An answer, with how many more calls the provider takes for now where it tells; or a refusal for a limit, in a
+    ``word``, with the seconds for which it wants to be left alone.
+    """
+
+    begun: int
+    left: int | None = None
+    word: str | None = None
+    retry_after_s: float | None = None
+
+    def tell(self, pace: Pace) -> None:
+        """It counts for that pace from now on."""
+        if self.word is None:
+            pace.answer(self.left)
+        else:
+            pace.refuse(self.begun, self.word, self.retry_after_s)
+
+
+def end_of(begun: int, headers: Mapping[str, str], failure: ProviderError | None) -> CallEnd | None:
+    """None for what is neither an answer nor a refusal for a limit: it says nothing of the pace."""
+    if failure is None:
+        return CallEnd(begun, left=catalog.shared("providers", "retry_after").calls_left(headers))
+    if failure.category not in _SLOWER:
+        return None
+    return CallEnd(begun, word=str(failure.http_status or failure.category), retry_after_s=failure.retry_after_s)
+
+
 class Paces:
-    """Safe to use from any thread. Other processes have paces of their own."""
+    """Safe to use from any thread."""
 
     def __init__(
         self, clock: Clock, concurrency: Mapping[str, int] | None = None, *, at_once: int = CONCURRENCY_MAX
@@ -100,9 +140,7 @@ class Heard:
         return self._pace.begun()
 
     def ended(self, begun: int, headers: Mapping[str, str], failure: ProviderError | None) -> None:
-        """A call ended; what is neither an answer nor a refusal for a limit says nothing of the pace."""
-        if failure is None:
-            left: int | None = catalog.shared("providers", "retry_after").calls_left(headers)
-            self._pace.answer(left)
-        elif failure.category in _SLOWER:
-            self._pace.refuse(begun, str(failure.http_status or failure.category), failure.retry_after_s)
+        """A call ended."""
+        end = end_of(begun, headers, failure)
+        if end is not None:
+            end.tell(self._pace)

@@ -5,22 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Protocol
 
 from harness import meter
-from harness.meter import Ceiling
 from harness.schema.actor import ActorSpec
 from harness.schema.base import fields_of
 from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
 from harness.schema.spending import Entry, entry_name
 
-__all__ = ["EpisodeQuota", "most_of"]
+__all__ = ["Account", "EpisodeQuota", "most_of"]
+
+
+class Account(Protocol):
+    """What all episodes of a run may cost together, as ``meter.Ceiling`` has it; this process's own, or another's."""
+
+    def is_open(self) -> bool:
+        """Whether an episode may begin."""
+
+    def before(self, attempt: str) -> Entry | None:
+        """The last that an interrupted run said of an attempt."""
+
+    def reserve(self, attempt: str, most: Decimal | None, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+        """Set aside what an attempt can cost and take at most; whether it may be made."""
+
+    def settle(self, attempt: str, cost: Decimal | None) -> None:
+        """What it really cost; None: nobody knows."""
 
 
 class EpisodeQuota:
     """Reserves for the attempts of one job."""
 
-    def __init__(self, ceiling: Ceiling, job: EpisodeJob) -> None:
+    def __init__(self, ceiling: Account, job: EpisodeJob) -> None:
         self._ceiling, self._job = ceiling, job
 
     def admits(self) -> bool:

@@ -18,7 +18,6 @@ from harness.clock import SystemClock
 from harness.episode import DurablePlace, EpisodeParts
 from harness.episode.late import settle
 from harness.errors import EnvironmentProblem, UsageError
-from harness.meter import Ceiling
 from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen, halves, remove
@@ -30,10 +29,10 @@ from harness.wiring.actors import Transports, open_actor, with_faults
 from harness.wiring.built_in import plane_operations
 from harness.wiring.judges import CLASSIFIERS
 from harness.wiring.network import require_network
-from harness.wiring.pacing import Paces
+from harness.wiring.pacing import Pacer, Paces
 from harness.wiring.places import Settings
 from harness.wiring.planes import installed_plane, opener
-from harness.wiring.quota import EpisodeQuota
+from harness.wiring.quota import Account, EpisodeQuota
 from harness.wiring.recordings import Keeping, Masks, keep, place_of, replay, settled
 from harness.wiring.replayed import ReplayedActor
 from harness.wiring.rerecording import rerecord_spec
@@ -76,8 +75,8 @@ class Session:
         keep_output: Callable[[bytes], str | None] | None = None,
         *,
         late_row: Callable[[LateRow], None] | None = None,
-        ceiling: Ceiling | None = None,
-        paces: Paces | None = None,
+        ceiling: Account | None = None,
+        paces: Pacer | None = None,
         is_new: bool = False,
     ) -> None:
         """``keeping`` records live episodes; below ``episodes`` each of them is kept until ``forget``.
@@ -92,7 +91,7 @@ class Session:
         self._keep_output = keep_output
         self._place, self._keeping, self._episodes, self._ceiling = place, keeping, episodes, ceiling
         self._is_new = is_new
-        self._paces = paces or Paces(SystemClock())
+        self._paces: Pacer = paces or Paces(SystemClock())
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._stack = ExitStack()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, Self
@@ -13,12 +14,13 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.progress import Progressing
 from harness.errors import RecordingError, ScenarioError
 from harness.schema.actor import ActorIdentity, ActorSpec
-from harness.schema.check import CheckFinding, CheckReport, Coverage, RecordingReport
+from harness.schema.check import CheckFinding, CheckReport, Coverage, DeepCount, DeepProbe, RecordingReport
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.schema.trace import EpisodeTrace
+from harness.suite import Deep
 
-Trace = Callable[[ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
+Play = Callable[[LoadedScenario, ActorSpec], tuple[EpisodeResult, EpisodeTrace | None]]
 FINDING = CheckFinding(scenario="pack/b", what="should pass, but: fail", where="script reference", todo="correct it")
 
 
@@ -54,8 +56,7 @@ def _report(name: str, *findings: CheckFinding) -> CheckReport:
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """``pack/b`` has a finding."""
 
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        del trace
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
         name = loaded.scenario.id
         return _report(name, *((FINDING,) if name == "pack/b" else ()))
 
@@ -89,8 +90,7 @@ def test_a_finding_fails_the_check_and_says_what_to_do(harness: Harness, world: 
 def test_findings_that_say_the_same_are_told_once_with_every_place(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        del trace
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
         other = FINDING.model_copy(update={"where": "script second"})
         code = CheckFinding(scenario="pack/b", what="no script reaches it", where="code x", todo="remove it")
         return _report(loaded.scenario.id, FINDING, code, other).model_copy(update={"mutations": 0, "red": 0})
@@ -123,6 +123,50 @@ def test_jsonl_is_one_scenario_a_line_and_json_one_object(harness: Harness, worl
     }
 
 
+@pytest.mark.parametrize(
+    ("options", "deep"),
+    [
+        ((), Deep()),
+        (("--mutate-script",), Deep(mutants=True)),
+        (("--drop-fixtures",), Deep(fixtures=True)),
+        (("--walk", "7"), Deep(walks=7)),
+        (("--deep",), Deep(mutants=True, fixtures=True, walks=200)),
+        (("--deep", "--walk", "7"), Deep(mutants=True, fixtures=True, walks=7)),
+    ],
+)
+def test_what_is_asked_for_is_played_and_told_with_its_counts(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], deep: Deep
+) -> None:
+    asked: list[Deep] = []
+
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
+        asked.append(deep)
+        counts: dict[DeepProbe, DeepCount] = {
+            "mutants": DeepCount(played=9, noticed=4, same=3, declared=1, left_out=2),
+            "walks": DeepCount(played=7),
+        }
+        return _report(loaded.scenario.id).model_copy(update={"deep": counts, "waived": 2})
+
+    monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
+    lines = harness("check", "pack/a", *options)[1].splitlines()
+
+    assert asked == [deep]
+    assert lines[0].endswith("61 mutations, all red, 2 waived")
+    assert lines[1:3] == [
+        "  mutants: 9 played, 4 noticed, 3 the same in effect, 1 declared equivalent, 2 left out",
+        "  walks: 7 played",
+    ]
+
+
+def test_walks_without_the_library_that_walks_are_one_line(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    code, out, err = harness("check", "--walk", "3")
+    assert (code, out) == (4, "")
+    assert err == "harness: walks need hypothesis; type: pip install 'behavior-harness[walk]'\n"
+
+
 def test_unknown_scenario_empty_selection_and_missing_plane_have_their_codes(harness: Harness, world: World) -> None:
     assert harness("check", "pack/c")[0] == 4
     assert harness("check", "none/*")[0] == 5
@@ -150,8 +194,8 @@ def test_episodes_are_played_with_the_script_the_plane_and_the_executor(
             played.append(job)
             return world.result(job), None
 
-    def check_scenario(loaded: LoadedScenario, *, trace: Trace) -> CheckReport:
-        assert trace(actor)[0].receipt.scenario == loaded.scenario.id
+    def check_scenario(loaded: LoadedScenario, *, play: Play, deep: Deep, jobs: int) -> CheckReport:
+        assert play(loaded, actor)[0].receipt.scenario == loaded.scenario.id
         return _report(loaded.scenario.id)
 
     monkeypatch.setattr("harness.cli.check.check_scenario", check_scenario)
@@ -283,10 +327,10 @@ def test_the_sandbox_of_the_scripts_is_the_one_that_was_said(
 ) -> None:
     seen: list[str] = []
 
-    def tracer(*given: object) -> None:
+    def player(*given: object) -> None:
         (options,) = (one for one in given if isinstance(one, EpisodeOptions))
         seen.append(options.sandbox)
 
-    monkeypatch.setattr("harness.cli.check._tracer", tracer)
+    monkeypatch.setattr("harness.cli.check._player", player)
     harness("check", "pack/a", "--sandbox", said)
     assert seen == [said]

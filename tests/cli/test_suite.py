@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from planned import job_of
 
+from harness.cli.suite_options import Scale
 from harness.errors import PlaneMissingError
 from harness.ports import Pacing
 from harness.receipt import read_run
@@ -490,8 +492,19 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
     assert world.jobs
 
 
-def test_live_models_are_played_in_one_process_only(harness: Harness, world: World) -> None:
-    code, out, err = harness("run", *LIVE, "--pool", "processes")
-
-    assert (code, out, world.jobs) == (4, "", [])
-    assert err == "harness: --pool processes is for scripts and recordings; openai/m is a live model: use threads\n"
+@pytest.mark.parametrize(
+    ("asked", "live", "at_once", "processors", "where"),
+    [
+        ("auto", True, 16, 8, "threads"),
+        ("auto", True, 17, 8, "processes"),
+        ("auto", True, 64, 1, "threads"),
+        ("auto", False, 64, 8, "threads"),
+        ("processes", True, 1, 1, "processes"),
+        ("threads", True, 64, 8, "threads"),
+    ],
+)
+def test_so_many_live_models_that_one_process_would_not_keep_up_are_played_in_several(
+    asked: str, live: bool, at_once: int, processors: int, where: str
+) -> None:
+    scale = Scale(retries=None, limits=(), refusals=3, shard=None, pool=asked)
+    assert scale.pool_for([job_of("pack/a"), job_of("pack/a", live=live)], at_once, processors) == where

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from harness.cli import main as entry
 from harness.cli.exit_codes import PRECEDENCE, ExitCode
-from harness.schema import command, control, limits, rules, script
+from harness.schema import command, control, limits, rules, script, waiver
 from harness.schema import scenario as whole
 from harness.schema.command import Refusal
 from harness.schema.message import FinishReason, GenerationSettings
@@ -160,7 +160,7 @@ def keys(kind: type[BaseModel], seen: set[type[BaseModel]]) -> Iterator[str]:
 
 
 def models() -> list[type[BaseModel]]:
-    modules = (control, limits, rules, script, whole)
+    modules = (control, limits, rules, script, waiver, whole)
     found = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
     return [*(value for value in found if issubclass(value, BaseModel)), command.CallSpec]
 

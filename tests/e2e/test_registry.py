@@ -47,10 +47,10 @@ def test_each_scenario_is_qualified_by_its_own_scripts(place: wiring.Settings, n
     one, plane = loaded(place, name)
     with wiring.Session(place) as session:
 
-        def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
-            return session.trace(EpisodeJob(loaded=one, actor=actor, plane=plane))
+        def play(world: LoadedScenario, actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
+            return session.trace(EpisodeJob(loaded=world, actor=actor, plane=plane))
 
-        report = check_scenario(one, trace=trace)
+        report = check_scenario(one, play=play)
     assert report.findings == ()
     assert report.red == report.mutations > 0
 

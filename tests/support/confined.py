@@ -13,17 +13,19 @@ from pathlib import Path
 
 from harness.executors import _forkserver
 
-__all__ = ["ORDINARY", "Called", "call", "offered", "ways"]
+__all__ = ["MODULES", "ORDINARY", "Called", "call", "offered", "ways"]
 
 #: Nobody's user and group; what is run as an ordinary user when the tests are run by root.
 ORDINARY = 65534
+#: What a server confines with, in the order in which it loads them.
+MODULES = ("_landlock", "_seccomp", "_namespaces", "_view", "_confine")
 _DUMPABLE = 4
 _OLDEST_LANDLOCK = 3
 #: Mount, IPC, process and network namespaces; the user's own; all mounts private.
 _SPACES, _NEW_USER, _ALL_PRIVATE = 0x68020000, 0x10000000, 0x44000
 
 # loaded before anybody's skin is changed: an ordinary user may not read them where they are
-for _name in ("_landlock", "_seccomp", "_namespaces", "_view", "_confine"):
+for _name in MODULES:
     _forkserver.load_beside(_name)
 
 

@@ -14,7 +14,7 @@ def shape(text: str, context: GrammarContext) -> CommandShape:
 
 
 def test_grammars_name_the_profiles_there_are() -> None:
-    assert frozenset({"loopx-0.4"}) == GRAMMARS
+    assert frozenset({"loopx-0.4", "sandboxed-shell"}) == GRAMMARS
 
 
 def test_all_readings_that_apply_are_given(context: GrammarContext) -> None:

@@ -6,6 +6,7 @@ import io
 import re
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from toy import ReplyActor, Stage, answer, called, completed, said
 from harness import command
 from harness.clock import FakeClock
 from harness.episode import DurablePlace
+from harness.episode.callers import Callers
 from harness.episode.latch import Bounds
 from harness.errors import ProviderError
 from harness.journal import Journal, JournalFile, Lease
@@ -66,31 +68,28 @@ def test_a_source_that_is_closed_without_a_word_is_no_cancellation(stage: Stage)
 
 @case(27)
 def test_a_call_that_is_cancelled_before_it_began_is_not_made(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[threading.Thread] = []
+    calls: list[Callable[[], None]] = []
 
-    class Late(threading.Thread):
-        """Starts, and gets no time before its owner gives up."""
+    class Late(Callers):
+        """Gets no thread before the owner of the call gives up."""
 
-        def start(self) -> None:
-            if self.name == "model-call":
-                threads.append(self)
-            else:
-                super().start()
+        def call(self, call: Callable[[], None]) -> None:
+            calls.append(call)
 
     flag, journal, actor = threading.Event(), Journal(), ReplyActor([])
-    monkeypatch.setattr("harness.episode.model_call.threading.Thread", Late)
+    monkeypatch.setattr("harness.episode.model_call.CALLERS", Late())
 
     def probe() -> bool:
-        return bool(threads) or flag.is_set()
+        return bool(calls) or flag.is_set()
 
     played = stage.play(actor=actor, cancelled=probe, journal=journal)
     monkeypatch.undo()
-    for thread in threads:
-        thread.run()
+    for call in calls:
+        call()
     assert played.receipt.outcome.name == "cancelled/cancellation_requested"
     assert (journal.state.operations["turn-1/main"].status, played.receipt.counters.model_turns) == ("not_sent", 0)
     assert [row.status for row in played.result.log.attempts] == ["not_sent"]
-    assert (actor.requests, stage.late_rows, len(stage.detached), len(threads)) == ([], [], 0, 1)
+    assert (actor.requests, stage.late_rows, len(stage.detached), len(calls)) == ([], [], 0, 1)
 
 
 def test_a_machine_that_has_no_thread_left_is_nobodys_fault(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +97,7 @@ def test_a_machine_that_has_no_thread_left_is_nobodys_fault(stage: Stage, monkey
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", full)
+    monkeypatch.setattr("harness.episode.model_call.CALLERS", Callers())
     played = stage.play(actor=ReplyActor([said("hello")]))
     assert (played.receipt.outcome.name, played.receipt.outcome.detail) == ("failed/tool_error", "environment")
 

@@ -8,6 +8,7 @@ import pytest
 from toy import Stage, answer, completed, said
 
 from harness.clock import FakeClock
+from harness.episode.callers import Callers
 from harness.episode.detached import DetachedCalls
 from harness.episode.latch import Bounds
 from harness.episode.model_call import CallEnd, ModelCall, call_at_once
@@ -64,6 +65,7 @@ def test_a_script_needs_no_thread(stage: Stage, monkeypatch: pytest.MonkeyPatch)
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", full)
+    monkeypatch.setattr("harness.episode.model_call.CALLERS", Callers())
     played = stage.play((Action(content="hello"),))
     assert [row.status for row in played.result.log.attempts] == ["completed"]
 

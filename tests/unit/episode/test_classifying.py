@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -69,10 +69,10 @@ class Two:
 
 
 @pytest.fixture
-def stage(stage: Stage) -> Stage:
+def stage(stage: Stage) -> Iterator[Stage]:
     stage.classifiers = Two()
-    Judge.seen.clear()
-    return stage
+    yield stage
+    Judge.seen.clear()  # evidence reads files by the world, which is to be free
 
 
 def play(stage: Stage, *specs: JsonValue, actor: ReplyActor | None = None) -> Played:

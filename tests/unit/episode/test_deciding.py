@@ -41,7 +41,7 @@ class Waiting:
         self.stage, self.place = stage, DurablePlace(folder, "", sync=False)
         self.asked: list[int] = []
         self.calls = 0
-        self.go, self.threads = threading.Event(), list[threading.Thread]()
+        self.go = threading.Event()
 
     def drive(self, reply: Reply_ | None = None, *, hangs: bool = False) -> Played:
         """Open the episode and run it until it is over or waits."""
@@ -71,16 +71,14 @@ class Waiting:
     def late(self, _: ModelRequest, context: TurnContext) -> Reply:
         """When it is let go, which is after its owner gave it up."""
         self.asked.append(context.turn)
-        self.threads.append(threading.current_thread())
         self.go.wait()
         return REPLIES[context.turn - 1]
 
     def land(self) -> None:
         """The late reply arrives and is accounted for."""
         self.go.set()
-        for thread in self.threads:
-            thread.join()
-        assert self.stage.late.drain(5.0)
+        assert self.stage.detached.settle(30.0)
+        assert self.stage.late.drain(30.0)
 
     def records(self) -> tuple[Record, ...]:
         """What is on disk."""

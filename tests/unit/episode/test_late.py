@@ -33,10 +33,9 @@ class Slow:
 
     def __init__(self, made: Callable[[], Reply], flag: threading.Event | None = None) -> None:
         self._made, self._flag = made, flag
-        self.asked, self.go, self.threads = threading.Event(), threading.Event(), list[threading.Thread]()
+        self.asked, self.go = threading.Event(), threading.Event()
 
     def reply(self, _: ModelRequest, __: TurnContext) -> Reply:
-        self.threads.append(threading.current_thread())
         self.asked.set()
         if self._flag is not None:
             self._flag.set()
@@ -46,9 +45,8 @@ class Slow:
     def finish(self, stage: Stage) -> None:
         """Let it answer, and wait until that is accounted for."""
         self.go.set()
-        for thread in self.threads:
-            thread.join()
-        assert stage.late.drain(5.0)
+        assert stage.detached.settle(30.0)
+        assert stage.late.drain(30.0)
 
 
 @case(28)
@@ -114,7 +112,7 @@ class HeldStream:
 
     def __init__(self, codec: Provider, cancel: threading.Event, *, ends: bool) -> None:
         self.parts, self.cancel, self.ends = in_two_parts(codec), cancel, ends
-        self.go, self.told, self.threads = threading.Event(), list[bytes](), list[threading.Thread]()
+        self.go, self.told = threading.Event(), list[bytes]()
 
     def send(
         self,
@@ -128,7 +126,6 @@ class HeldStream:
     ) -> WireResponse:
         del url, headers, body, deadline_s
         assert is_over is not None
-        self.threads.append(threading.current_thread())
         self.told.append(self.parts[0])
         assert not is_over(self.parts[0])
         self.cancel.set()
@@ -160,9 +157,8 @@ def test_a_stream_that_a_cancellation_overtakes_leaves_its_usage_and_no_word(
     assert played.receipt.turns == ()
     before = journal.records
     network.go.set()
-    for thread in network.threads:
-        thread.join()
-    assert stage.late.drain(5.0)
+    assert stage.detached.settle(30.0)
+    assert stage.late.drain(30.0)
     told = [(row.operation, row.attempt, row.usage.input_tokens, row.usage.output_tokens) for row in stage.late_rows]
     assert told == ([("turn-1/main", 1, 5, 2)] if ends else [])
     assert (len(stage.detached), journal.records) == (0, before)

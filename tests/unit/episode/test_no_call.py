@@ -157,13 +157,13 @@ def test_whoever_does_nothing_does_it_to_the_end_and_a_check_takes_it_for_that(
     scenario = Scenario.model_validate_json(json.dumps(merged(SCENARIO, change)))
     played: list[str] = []
 
-    def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
+    def play(_: LoadedScenario, actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace | None]:
         one = stage.play(actor.script, change=change)
         if actor.identity.ref in {f"script:{name}" for name in IDLE_SCRIPTS}:
             played.append(one.receipt.outcome.name)
         return one.result, one.trace
 
     loaded = LoadedScenario(scenario=scenario, digest=digest_json("toy"), path="toy.toml")
-    findings = check_scenario(loaded, trace=trace).findings
+    findings = check_scenario(loaded, play=play).findings
     assert played == [outcome] * len(IDLE_SCRIPTS)
     assert [finding.where for finding in findings if finding.where.startswith("idle actor")] == []

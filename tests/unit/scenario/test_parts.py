@@ -26,6 +26,7 @@ def loaded(folder: Path, old: str = "", new: str = "") -> LoadedScenario:
         ('plane = "loopx', 'tags = ["new"]\nplane = "loopx'),
         ("[script.wrong]", '[script.wrong]\nnever_looked = ["date", "date", "date"]'),
         ("[limits]", "[limits] # a comment"),
+        ("[limits]", '[waiver]\nwaived = [{ what = "code never_looked", reason = "it is told by hand" }]\n[limits]'),
     ],
 )
 def test_what_no_episode_depends_on_is_left_out(tmp_path: Path, old: str, new: str) -> None:

@@ -1,227 +1,22 @@
-"""A world small enough to be played in memory: a command is the name of its kind, ``!`` makes it fail."""
+"""A scenario is checked by its own scripts: what is demanded of it, and what each demand says."""
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import pytest
+from small_world import FILE, MUTATIONS, SMALL, check, part, told
 
 from harness import rules
-from harness.redaction import name as tool_name
 from harness.redaction import value as shown
-from harness.schema.actor import ActorSpec
-from harness.schema.base import JsonValue, digest_json
-from harness.schema.check import CheckReport
+from harness.schema.base import JsonValue
 from harness.schema.classifier import Evidence, ReceivedCall
-from harness.schema.observation import Observation, ReadObservation
 from harness.schema.outcome import Outcome
-from harness.schema.process import PlaneIdentity
-from harness.schema.receipt import Boundary, Counters, Finding, Receipt, Step
-from harness.schema.run import EpisodeResult, RunLogEntry
-from harness.schema.scenario import LoadedScenario, Scenario
-from harness.schema.script import Script
-from harness.schema.trace import EpisodeTrace, TraceStep
-from harness.suite import check_scenario, script_actor
+from harness.schema.receipt import Finding
+from harness.schema.scenario import Scenario
+from harness.schema.trace import EpisodeTrace
+from harness.suite import script_actor
 from harness.suite.probe import probe
-
-FILE = "project/target.json"
-TEXT = '{"lane": 1}'
-ANSWER: dict[str, JsonValue] = {
-    "mode": "repair",
-    "ready": False,
-    "count": 1,
-    "note": None,
-    "missing": ["private"],
-    "left": [],
-    "target": {"names": ["a"]},
-    "again": "a",
-    "next": ["look"],
-}
-SMALL: dict[str, JsonValue] = {
-    "schema": 1,
-    "id": "pack/small",
-    "asks": "Ask, then look.",
-    "plane": "plane==1",
-    "workspace": {"roots": ["project"]},
-    "prompt": {"user": "Go."},
-    "tool": {"exec": {"about": "Run.", "argument": "cmd", "grammar": "g", "content": [FILE]}},
-    "kind": [
-        {"name": "ask", "call": ["ask now"], "once": "asked_twice", "failed": "ask_failed", "sets": "informed"},
-        {
-            "name": "look",
-            "read": "content",
-            "needs": {"informed": "looked_first"},
-            "failed": "look_failed",
-            "sets": "seen",
-        },
-    ],
-    "end": {"accept": ["seen"], "silence": [{"code": "stopped"}], "unexpected": "odd"},
-    "check": [
-        {
-            "kind": "ask",
-            "answer": {
-                "/mode": "repair",
-                "/ready": False,
-                "/count": 1,
-                "/note": None,
-                "/missing": {"contains": "private"},
-                "/left": {"empty": True},
-                "/target/names/0": {"same_as": "/again"},
-                "/gone/deeper": {"absent": True},
-                "/next": {"commands": {"look": 1}, "none_contains": "todo", "code": "nothing_on_offer"},
-            },
-        },
-        {"kind": "look", "shows": {"file": FILE, "reads": "all"}},
-    ],
-    "script": {
-        "reference": ["ask", "look"],
-        "right": {"patient": ["ask", "look"]},
-        "wrong": {
-            "asked_twice": ["ask", "ask"],
-            "looked_first": ["look"],
-            "odd": ["sing"],
-            "stopped": [{"content": "Done."}],
-            "ask_failed": ["ask!"],
-            "look_failed": ["ask", "look!"],
-        },
-    },
-}
-#: removed, another value, another type for seven values (null has no other value), two for the absent one, five for
-#: the commands; the two reads each show two other things or do not run, and none runs: 7 more.
-MUTATIONS = 7 * 3 - 1 + 2 + 5 + 7
-
-
-@dataclass
-class World:
-    """One episode: the rules decide, nothing is run."""
-
-    scenario: Scenario
-    facts: set[str] = field(default_factory=set)
-    counts: dict[str, int] = field(default_factory=dict)
-    kinds: list[str | None] = field(default_factory=list)
-    seen: list[TraceStep] = field(default_factory=list)
-    code: str | None = None
-    ending: dict[str, JsonValue] | None = None
-
-    def play(self, script: Script) -> None:
-        for action in script:
-            if not isinstance(action, str):
-                self.code = rules.silence(self.scenario, self.facts)
-                if rules.accepts(self.scenario, self.facts):
-                    self.ending = {"answer": json.loads(action.content or ""), "state": {"n": 2}}
-                    self.code = next((one.code for one in rules.ending_findings(self.scenario, self.ending)), None)
-                return
-            self.call(action)
-            if self.code is not None or rules.satisfies(self.scenario, self.facts):
-                return
-        self.code = "ran_out"
-
-    def call(self, command: str) -> None:
-        kind = {kind.name: kind for kind in self.scenario.kind}.get(command.removesuffix("!"))
-        state = rules.RuleState(facts=frozenset(self.facts), counts=dict(self.counts))
-        proposal = rules.propose(self.scenario, state, kind)
-        self.code, observation, judgement = proposal.code, None, None
-        if proposal.code is None and kind is not None:
-            observation = observe(command)
-            judgement = rules.judge(
-                self.scenario, state, kind, observation, file={FILE: TEXT}.get, kind_of={"look": "look"}.get
-            )
-            self.code = judgement.code
-            self.counts[kind.name] = self.counts.get(kind.name, 0) + 1
-            self.facts.update(judgement.sets)
-        self.kinds.append(proposal.kind)
-        self.seen.append(
-            TraceStep(
-                command=command,
-                facts=tuple(sorted(state.facts)),
-                counts=dict(state.counts),
-                proposal=proposal,
-                observation=observation,
-                judgement=judgement,
-            )
-        )
-
-
-def observe(command: str) -> Observation:
-    ok = not command.endswith("!")
-    if command.startswith("ask"):
-        return Observation(ran=True, ok=ok, text="", exit_code=0 if ok else 1, answer=ANSWER if ok else None)
-    read = ReadObservation(target=FILE, role="content", ran=True, exit_code=0, text=TEXT)
-    return Observation(ran=True, ok=ok, text=TEXT, exit_code=0 if ok else 1, reads=(read, read))
-
-
-def receipt_of(loaded: LoadedScenario, actor: ActorSpec, world: World) -> Receipt:
-    return Receipt(
-        scenario=loaded.scenario.id,
-        scenario_digest=loaded.digest,
-        definition_digest=None,
-        classifier_version=1,
-        actor=actor.identity,
-        plane=PlaneIdentity(name="plane", version="1", wheel_sha256="ab"),
-        trial=1,
-        attempt=1,
-        outcome=Outcome(status="completed", reason="final_response"),
-        verdict="pass" if world.code is None else "fail",
-        cause=None,
-        failure_code=world.code,
-        findings=(),
-        facts=tuple(sorted(world.facts)),
-        steps=tuple(
-            Step(ordinal=n, turn=n, tool=tool_name("exec", {"exec"}), kind=kind, result="succeeded", executed=True)
-            for n, kind in enumerate(world.kinds, 1)
-        ),
-        turns=(),
-        counters=Counters(model_turns=0, tool_calls=0, executed_calls=0, refused_calls=0),
-        boundary=Boundary(measured=False),
-    )
-
-
-def check(
-    change: Callable[[dict[str, JsonValue]], object] = lambda _: None,
-    findings: tuple[Finding, ...] = (),
-    problem: str | None = None,
-    outcome: Outcome = Outcome(status="completed", reason="final_response"),  # noqa: B008  (frozen)
-) -> CheckReport:
-    data = copy.deepcopy(SMALL)
-    change(data)
-    scenario = Scenario.model_validate_json(json.dumps(data))
-    loaded = LoadedScenario(scenario=scenario, digest=digest_json(data), path="pack/small.toml")
-
-    def trace(actor: ActorSpec) -> tuple[EpisodeResult, EpisodeTrace]:
-        world = World(scenario)
-        world.play(actor.script or ())
-        receipt = receipt_of(loaded, actor, world).model_copy(update={"findings": findings, "outcome": outcome})
-        log = RunLogEntry(
-            key=receipt.key, started_at="2026-01-01T00:00:00Z", seconds=0.0, executor="warm", problem=problem
-        )
-        seen = EpisodeTrace(
-            bound=scenario,
-            requests=(),
-            steps=tuple(world.seen),
-            files={FILE: TEXT},
-            kinds_of={"look": "look"},
-            ending=world.ending,
-        )
-        return EpisodeResult(receipt=receipt, log=log), seen
-
-    return check_scenario(loaded, trace=trace)
-
-
-def part(data: JsonValue, *path: str | int) -> dict[str, JsonValue]:
-    for token in path:
-        if isinstance(data, dict):
-            data = data[str(token)]
-        elif isinstance(data, list):
-            data = data[int(token)]
-    assert isinstance(data, dict)
-    return data
-
-
-def told(report: CheckReport) -> list[str]:
-    return [f"{finding.where}: {finding.what}" for finding in report.findings]
 
 
 def test_a_sound_scenario_has_no_finding_and_every_mutation_is_red() -> None:
@@ -271,7 +66,7 @@ def test_without_a_passing_script_no_answer_is_called_untried() -> None:
 def test_a_right_script_that_does_not_pass_is_told() -> None:
     report = check(lambda data: part(data, "script", "right").update(hasty=["ask"]))
 
-    assert told(report) == ["script hasty: should pass, but: fail, ran_out"]
+    assert told(report) == ["script hasty: should pass, but: fail, stopped"]
 
 
 def test_a_wrong_script_with_another_code_is_told() -> None:
@@ -341,8 +136,8 @@ def test_a_check_that_no_passing_script_gets_to_is_told() -> None:
         checks.append({"kind": "look", "occurrence": 2, "shows": {"file": FILE, "reads": "any"}})
 
     assert told(check(add)) == [
-        "kind ask: answer check /mode is never looked at in a passing script",
-        "kind look: read proof is never looked at in a passing script",
+        "check of ask: answer check /mode is never looked at in a passing script",
+        "check of look: read proof is never looked at in a passing script",
     ]
 
 
@@ -398,6 +193,12 @@ def test_a_check_of_the_end_that_nothing_can_break_is_told() -> None:
         f"changed ({what})"
         for what in ("another value", "another type")
     ]
+
+
+def test_a_script_that_passes_before_its_end_is_told() -> None:
+    report = check(lambda data: part(data, "script", "right").update(eager=["ask", "look", "look"]))
+
+    assert told(report) == ["script eager: passes before its end: 1 answer of it nobody asked for"]
 
 
 @pytest.mark.parametrize("looks", [True, False])
