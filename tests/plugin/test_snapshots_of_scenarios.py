@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from testing_project import Project
+from testing_project import SCENARIO, Project
 
 from harness.recording import dump, load, reseal
 
@@ -251,3 +251,13 @@ def test_one_folder_of_snapshots_is_not_judged_by_some_of_its_scenarios(bare: Pr
     kept = bare.snapshots()
     accept(bare, "a")
     assert bare.snapshots() == kept
+
+
+def test_a_variant_is_played_too_and_has_snapshots_of_its_own(project: Project) -> None:
+    text = SCENARIO.replace("team/look", "team/two") + "\n[variant.other]\nlimits.model_turns = 2\n"
+    project.scenario("team/two", text)
+    accept(project, "scenarios/team/two.toml")
+    kept = [name for name in project.snapshots() if "/two" in name]
+    assert kept == [f"snapshots/team/{name}/script-reference.json" for name in ("two", "two-other")]
+    done = project.pytest("-q", "-W", "error", "scenarios/team/two.toml::other/script:reference")
+    assert (done.returncode, outcome(done)) == (0, "1 passed"), done.stdout
