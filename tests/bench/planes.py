@@ -19,7 +19,7 @@ from pathlib import Path
 from harness.controlplanes.loopx import LoopxPlane, open_plane
 from harness.executors.process import ProcessExecutor
 from harness.executors.warm import WarmExecutor
-from harness.provision import install
+from harness.provision import InstalledPlane, install
 from harness.schema.process import ProcessCommand
 
 GOAL, AGENT = "bench-goal", "bench-agent"
@@ -82,6 +82,12 @@ def guard(turn: str) -> tuple[str, ...]:
     return ("--format", "json", "--registry", registry, "quota", "should-run", *who, "--turn-instance-id", turn)
 
 
+def opened(installed: InstalledPlane, project: Path, executor: ProcessExecutor | WarmExecutor) -> LoopxPlane:
+    """The control plane in that project."""
+    home, path = project.parent / "process-home", os.environ["PATH"]
+    return open_plane(installed, executor=executor, cwd=project, process_home=home, search_path=path)
+
+
 def measure(planes: dict[str, LoopxPlane], pairs: int) -> dict[str, list[float]]:
     """Milliseconds of each plane's guards, in turn. Raises SystemExit where a guard fails."""
     times: dict[str, list[float]] = {name: [] for name in planes}
@@ -119,13 +125,8 @@ def main() -> int:
     warm = WarmExecutor(installed.python, fallback=cold)
     with tempfile.TemporaryDirectory() as folder:
         project = build_workspace(Path(folder).resolve())
-
-        def opened(executor: ProcessExecutor | WarmExecutor) -> LoopxPlane:
-            home = project.parent / "process-home"
-            path = os.environ["PATH"]
-            return open_plane(installed, executor=executor, cwd=project, process_home=home, search_path=path)
-
-        times = measure({"cold": opened(cold), "warm": opened(warm)}, options.pairs)
+        both = {"cold": opened(installed, project, cold), "warm": opened(installed, project, warm)}
+        times = measure(both, options.pairs)
         times["true"] = plain(cold, options.pairs)
     gone_cold = warm.counts.cold
     warm.close()
