@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from harness.classifiers._decision.deriving import unfit, withheld
+from harness.classifiers._decision.fitting import misfit
 from harness.classifiers._decision.grading import FORMS, WORDS, Fault, grade, tables
-from harness.classifiers._decision.settings import AnswerField, DecisionSettings
+from harness.classifiers._decision.settings import AnswerField, DecisionSettings, Route
 from harness.schema.base import JsonValue
 from harness.schema.classifier import Evidence, SettingProblem, Violation
 from harness.schema.judging import Classifier
@@ -72,10 +73,31 @@ class JsonDecision(DecisionSettings, Classifier):
             if route.always is not last:
                 text = "no route is left for some packets" if last else "no later route is ever taken"
                 yield SettingProblem(at=("route", index), text=text, allowed="conditions for all routes but the last")
+            yield from self._of_route(index, route)
+        yield from self._of_combinations()
+
+    def _of_route(self, index: int, route: Route) -> Iterator[SettingProblem]:
+        """A way that the field which names it may not say would fail every answer."""
+        for at, field in self.fields.items():
+            wrong = misfit(field, route.to) if field.route and field.type in {"text", "token"} else None
+            if wrong is not None:
+                allowed = f"a value of {at}" if field.one_of is None else ", ".join(field.one_of)
+                yield SettingProblem(at=("route", index, "to"), text=f"{at} cannot be {route.to!r}", allowed=allowed)
+
+    def _of_combinations(self) -> Iterator[SettingProblem]:
+        """Names that are taken, and conditions on what no answer has, which are never met."""
         names = [one.name for one in self.never]
         for index, name in enumerate(names):
             if name in (*names[:index], *FORMS):
                 yield SettingProblem(at=("never", index, "name"), text=f"the name {name!r} is taken")
+        known = [f"/answer{at}" for at in dict.fromkeys((*tables(self), *self.fields))]
+        for index, one in enumerate(self.never):
+            for at in one.all:
+                inside = any(at.startswith(f"/answer{field}/") for field in self.fields)
+                if not (at in known or inside or "*" in at.split("/") or at.split("/")[1:2] == ["packet"]):
+                    allowed = f"{', '.join(known)}, or below /packet"
+                    text = "nothing ever stands there"
+                    yield SettingProblem(at=("never", index, "all", at), text=text, allowed=allowed)
 
     def _of_field(self, place: _At, at: str, field: AnswerField) -> Iterator[SettingProblem]:
         if at == "" or any(other != at and other.startswith(f"{at}/") for other in self.fields):

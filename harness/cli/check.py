@@ -98,8 +98,8 @@ def check(
     settings = wiring.settings()
     chosen, planes, unusable = _usable(settings, selection)
     broken = (*unusable.files, *unusable.planes.values())
-    for error in broken:
-        note(f"harness: {error}")
+    for said in dict.fromkeys(map(str, broken)):  # what is wrong with a file is wrong with each of its variants
+        note(f"harness: {said}")
     if not chosen:
         return ExitCode.BAD_INPUT
     options = EpisodeOptions(executor="cold" if executor == "cold" else "warm", sandbox=sandbox_said(context))

@@ -205,6 +205,9 @@ def _told(receipt: Receipt, finding: Finding) -> Told:
     exit_codes = finding.check == "execution" and expected == "0"
     if step is not None and finding.check == "execution" and step.refused is not None:
         what, expected, got = f"was not run: {step.refused.replace('_', ' ')}", None, None
+    if finding.check == "classifier" and finding.pointer is None:
+        # of the episode as a whole: null is no value of anything here, only that there is nothing to be told
+        expected, got = (None if side == "null" else side for side in (expected, got))
     return Told(
         where="" if step is None else f"step {step.ordinal}, {step.kind or 'no kind'}",
         what=what,

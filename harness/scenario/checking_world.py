@@ -90,6 +90,24 @@ def _operations(scenario: Scenario, offered: Collection[str]) -> Iterator[Proble
         if tool.operation not in offered:
             text = f"{scenario.plane} has no operation {tool.operation!r}{nearest(tool.operation, offered)}"
             yield Problem(("tool", name, "operation"), text, ", ".join(offered) or "a tool with argument and grammar")
+    if offered:
+        for path, words in _direct_calls(scenario):
+            if words[0] not in offered and "{" not in words[0]:
+                text = f"{scenario.plane} has no operation {words[0]!r}{nearest(words[0], offered)}"
+                yield Problem((*path, "plane", 0), text, ", ".join(offered))
+
+
+def _direct_calls(scenario: Scenario) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
+    """Calls of the control plane that harness makes itself, each with the place of its table."""
+    for index, step in enumerate(scenario.workspace.prepare):
+        yield ("workspace", "prepare", index), step.plane
+    if scenario.packet is not None:
+        yield ("packet",), scenario.packet.plane
+    for index, following in enumerate(scenario.after):
+        yield ("after", index), following.plane
+    for name, late in scenario.late.items():
+        if late.plane:
+            yield ("late", name), late.plane
 
 
 def _tools(scenario: Scenario, grammars: frozenset[str], known: Mapping[str, str]) -> Iterator[Problem]:

@@ -67,7 +67,7 @@ def load(
     try:
         scenario = Scenario.model_validate_json(json.dumps(made.data))
     except ValidationError as error:
-        raise _refusal(path, text, schema_problems(error, made.data, _schema()), made) from None
+        raise _refusal(path, text, schema_problems(error, made.data, json_schema()), made) from None
     name = f"{path.parent.name}/{path.stem}" + ("" if variant is None else f"-{variant}")
     problems = [
         *text_problems(scenario),

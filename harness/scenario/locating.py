@@ -34,10 +34,18 @@ def lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(found: dict[KeyPath, int], path: KeyPath) -> int:
-    """Line of ``path``, or of the nearest thing around it that has one; 1 for the document itself."""
+    """Line of ``path``, or of the nearest thing around it that has one; 1 for the document itself.
+
+    A table that is only named by headers of what is in it (``tool`` by ``[tool.ls]``) is where the first of them is.
+    """
     for length in range(len(path), 0, -1):
-        if path[:length] in found:
-            return found[path[:length]]
+        around = path[:length]
+        if around in found:
+            return found[around]
+        if length == len(path):
+            inside = [line for place, line in found.items() if place[:length] == around]
+            if inside:
+                return min(inside)
     return 1
 
 

@@ -36,6 +36,8 @@ _PARTS: Final = re.compile(r'"([^"]+)"|([^."]+)')
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 #: What a variant has in common with its file.
 _SHARED: Final = ("schema", "id", "plane", "variant", "pair")
+#: The keys of a file.
+_KEYS: Final = frozenset(field.alias or name for name, field in Scenario.model_fields.items())
 
 Table = dict[str, JsonValue]
 
@@ -82,6 +84,11 @@ def varied(data: JsonValue, name: str | None) -> tuple[Varied, list[Problem]]:
     if isinstance(base.get("id"), str):
         whole["id"] = f"{base['id']}-{name}"
     shared = [key for key in _SHARED if key in change]
+    known = sorted({"drop", *_KEYS} - {*_SHARED})
+    for key in change:
+        if key not in {*known, *_SHARED}:
+            text = f"unknown key {key!r}{nearest(key, known)}"
+            made.problems.append(Problem(("variant", name, key), text, ", ".join(known)))
     made.problems += [Problem(("variant", name, key), "a variant has this in common with its file") for key in shared]
     return Varied(whole, made.came_from), made.problems
 
@@ -110,6 +117,16 @@ def _bad_names(variants: Table) -> Iterator[Problem]:
 
 def _table(value: JsonValue) -> Table:
     return value if isinstance(value, dict) else {}
+
+
+def _misnamed(base: list[JsonValue], place: KeyPath, path: tuple[str, ...], label: str, *, there: bool) -> Problem:
+    """An element that there is not, or one that is ``there`` and is not changed by a table."""
+    if there:
+        return Problem(place, "no table of changes", "a table")
+    names = [_table(one).get(label) for one in base]
+    known = [str(name) for one in names for name in (one if isinstance(one, list) else [one]) if isinstance(name, str)]
+    text = f"nothing in {'.'.join(path)} is called so{nearest(str(place[-1]), known)}"
+    return Problem(place, text, ", ".join(dict.fromkeys(known)) or f"nothing, for there is no {'.'.join(path)}")
 
 
 class _Merge:
@@ -155,8 +172,7 @@ class _Merge:
             index = next((at for at, one in enumerate(base) if _is_called(one, label, name)), None)
             place = (*self._top, *path, name)
             if index is None or not isinstance(value, dict):
-                what = "no table of changes" if index is not None else f"nothing in {'.'.join(path)} is called so"
-                self.problems.append(Problem(place, what, f"the {label} of what is in {'.'.join(path)}"))
+                self.problems.append(_misnamed(base, place, path, label, there=index is not None))
                 continue
             before = _table(base[index])
             answer = _table(value.get("answer"))

@@ -225,6 +225,17 @@ def test_the_bundled_scenarios_hold(harness: Harness, plane_home: Path, monkeypa
             assert report["red"] == report["mutations"] > 50
 
 
+def test_what_is_wrong_with_a_file_and_so_with_its_variants_is_told_once(
+    harness: Harness, world: World, judged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(place: wiring.Settings, name: str) -> LoadedScenario:
+        raise ScenarioError("pack/a.toml", "is no TOML", line=3)
+
+    monkeypatch.setattr(wiring, "load_scenario", broken)
+    world.names = ("pack/a", "pack/a-other")
+    assert harness("check") == (4, "", "harness: pack/a.toml:3: is no TOML\n")
+
+
 def test_every_file_that_cannot_be_used_is_told_and_the_others_are_checked(
     harness: Harness, world: World, judged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,16 @@ def test_a_pointer_to_the_whole_document_is_told(view: RunView) -> None:
     assert evidence(only(view.receipts[2], pointer="", step=99))[0] == "the answer at /"
 
 
+def test_a_classifier_that_says_no_more_than_its_code_is_told_without_values(view: RunView) -> None:
+    said = {"check": "classifier", "step": None, "expected": "null", "got": "null"}
+    assert evidence(only(view.receipts[2], **said, pointer=None)) == ("what a classifier found",)
+    assert evidence(only(view.receipts[2], **said, pointer="/owner")) == (
+        "what a classifier found at /owner",
+        "expected null",
+        "got      null",
+    )
+
+
 def test_a_refused_call_tells_what_was_true_before_it(view: RunView) -> None:
     assert evidence(told(row(view.receipts[1]))[0]) == (
         "step 2, quota_reentry: a call that the rules refuse here; true by then: informed",

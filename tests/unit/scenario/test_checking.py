@@ -447,6 +447,10 @@ def test_more_kinds_than_a_scenario_may_have_are_refused_in_bounded_time(text: s
     assert "at most 256 entries" in told
 
 
+#: What the whole scenario calls by itself.
+OWN_CALLS = ("brief", "init")
+
+
 def with_plane_tool(text: str, tool: str = 'operation = "claim"', kind: str = "") -> str:
     """The whole scenario on a control plane that comes with harness, with a second tool."""
     added = f"[tool.claim]\n{tool}\n\n[call]\n"
@@ -455,8 +459,8 @@ def with_plane_tool(text: str, tool: str = 'operation = "claim"', kind: str = ""
 
 
 def loaded_with_operations(path: Path) -> None:
-    """Load it where the plane ``own`` has two operations."""
-    known = {"own": ("claim", "list")}
+    """Load it where the plane ``own`` has two operations, and those that the scenario calls by itself."""
+    known = {"own": ("claim", "list", *OWN_CALLS)}
     load(path, grammars=frozenset({"loopx-0.4"}), operations=known.get)
 
 
@@ -492,3 +496,31 @@ def test_a_scenario_without_a_command_tool_has_no_bare_commands(text: str, write
 def test_a_plane_without_a_version_must_be_one_that_comes_with_harness(text: str, write: Write) -> None:
     error = refusal(write(text.replace('plane = "demo==1.2"', 'plane = "registry"', 1)))
     assert "'registry' names no control plane; allowed: name==version, or registry" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            '["brief", ',
+            '["breif", ',
+            ["late.briefing.plane[0]", "own has no operation 'breif'", "mean 'brief'", "claim"],
+        ),
+        ('["init", ', '["inti", ', ["workspace.prepare[0].plane[0]", "own has no operation 'inti'", "mean 'init'"]),
+        ("[prompt]", '[packet]\nplane = ["clam"]\n[prompt]', ["packet.plane[0]", "no operation 'clam'", "'claim'"]),
+        (
+            "[end]",
+            '[[after]]\nkind = "claim"\nplane = ["lits"]\nfailed = "x"\nanswer = { "/a" = 1 }\n[end]',
+            ["after[0].plane[0]", "no operation 'lits'", "'list'"],
+        ),
+    ],
+)
+def test_what_a_scenario_calls_by_itself_is_an_operation_too(
+    old: str, new: str, said: list[str], text: str, write: Write
+) -> None:
+    """Of a control plane that is installed nobody knows before it is asked."""
+    changed = with_plane_tool(text)
+    assert changed.count(old) == 1
+    with pytest.raises(ScenarioError) as caught:
+        loaded_with_operations(write(changed.replace(old, new)))
+    assert all(part in str(caught.value) for part in said), caught.value

@@ -97,6 +97,18 @@ def test_a_packet_that_is_not_shown_or_asks_for_nothing_is_refused(
         ('when = { "/side" = "l" }', "when = {}", r"no later route is ever taken"),
         ('route = [{ to = "left", when = { "/side" = "l" } }, { to = "right" }]\n', "", r"there are no routes"),
         ('name = "never_both"', 'name = "not_json"', r"the name 'not_json' is taken"),
+        (
+            'type = "token", route',
+            'type = "token", one_of = ["left", "up"], route',
+            r"\[1\].to: /side cannot be 'right'.*: left, up",
+        ),
+        ('{ to = "right" }', '{ to = "go right" }', r"settings.route\[1\].to: /side cannot be 'go right'"),
+        (
+            '"/answer/go" =',
+            '"/answer/gone" =',
+            r"never\[0\].all..\/answer/gone.: nothing ever .*: /answer, /answer/go,",
+        ),
+        ('"/packet/stop" =', '"/paket/stop" =', r"all..\/paket/stop.: nothing ever stands there"),
         ('{ type = "flag", from = "/go" }', '{ type = "boolean", from = "/go" }', r"type"),
     ],
 )
@@ -106,6 +118,11 @@ def test_settings_of_a_decision_that_contradict_themselves_are_refused(
     with pytest.raises(ScenarioError, match=told) as refused:
         load(tmp_path, (old, new))
     assert "classify[0]" in str(refused.value)
+
+
+@pytest.mark.parametrize("at", ["/answer", "/answer/go/0", "/answer/*", "/packet", "/packet/stop/*/now"])
+def test_a_combination_may_ask_for_whatever_can_be_there(tmp_path: Path, at: str) -> None:
+    load(tmp_path, ('"/answer/go" = true', f'"{at}" = true'))
 
 
 def test_a_decision_needs_a_packet(tmp_path: Path) -> None:

@@ -102,6 +102,12 @@ def test_line_of_something_that_is_not_there_is_that_of_what_is_around_it() -> N
     assert line_of(found, ()) == 1
 
 
+def test_a_table_that_only_headers_below_it_name_is_where_the_first_of_them_is() -> None:
+    found = lines("a = 1\n[outer.one]\nx = 1\n[outer.two]\ny = 2\n")
+    assert line_of(found, ("outer",)) == 2
+    assert line_of(found, ("outer", "three")) == 1
+
+
 def test_windows_line_ends_count_once() -> None:
     assert lines("a = 1\r\nb = 2\r\n") == {("a",): 1, ("b",): 2}
 

@@ -82,6 +82,7 @@ FAULTS = {
         "nothing in workspace.file",
     ),
     "a value that does not fit": ("limits.model_turns = -1", "variant.other.limits.model_turns", ">= 0"),
+    "an unknown key at the top": ("limit.turns = 1", "variant.other.limit", "did you mean 'limits'?; allowed: after, "),
     "an unknown key": ("limits.turns = 1", "variant.other.limits.turns", "unknown key"),
     "a drop of nothing": ('drop = ["kind.nobody"]', "variant.other.drop[0]", "not in the file"),
     "a drop of all": ('drop = ["kind"]', "variant.other.drop[0]", "no names of a part"),
@@ -106,6 +107,36 @@ def test_a_fault_of_a_kind_in_a_variant_is_told_there(text: str, whole: Scenario
         other(write(content))
     assert caught.value.key == f"variant.other.kind.{name}.never.never_set"
     assert caught.value.line == content.count("\n")
+
+
+def test_what_a_variant_may_not_say_is_not_offered_to_it(text: str, write: Write) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        other(write(f"{text}\n[variant.other]\nidd = 1\n"))
+    allowed = caught.value.allowed.split(", ")
+    assert {"drop", "kind", "asks"} <= set(allowed)
+    assert not {"id", "schema", "plane", "pair", "variant"} & set(allowed)
+
+
+def test_an_element_that_is_not_there_is_told_with_those_there_are(text: str, whole: Scenario, write: Write) -> None:
+    name = whole.kind[0].name
+    with pytest.raises(ScenarioError) as caught:
+        other(write(f'{text}\n[variant.other]\nkind.{name}s.failed = "x"\n'))
+    assert f"did you mean {name!r}?" in str(caught.value)
+    assert caught.value.allowed == ", ".join(kind.name for kind in whole.kind)
+    with pytest.raises(ScenarioError) as caught:
+        other(write(f'{text}\n[variant.other]\nworkspace.file."project/none".text = "x"\n'))
+    assert caught.value.allowed == ", ".join(at for file in whole.workspace.file for at in file.at)
+    with pytest.raises(ScenarioError) as caught:
+        other(write(f"{text}\n[variant.other]\nkind.{name} = 1\n"))
+    assert (caught.value.key, caught.value.allowed) == (f"variant.other.kind.{name}", "a table")
+
+
+def test_a_misspelt_table_of_variants_is_told_where_it_stands(text: str, write: Write) -> None:
+    content = f'{text}\n[varaint.other]\nasks = "?"\n'
+    with pytest.raises(ScenarioError) as caught:
+        load(write(content), grammars=GRAMMARS)
+    assert "did you mean 'variant'?" in str(caught.value)
+    assert caught.value.line == content.count("\n") - 1
 
 
 BROKEN = {
