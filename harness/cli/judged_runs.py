@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from harness import qualification
@@ -35,7 +36,12 @@ def read_judged(runs: tuple[Path, ...], *, by_version: bool = False) -> dict[str
             raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")
         if view.manifest.run_id in known:
             raise UsageError(f"{name} is the same run as {known[view.manifest.run_id]}; name it once")
-        parts = qualification.by_version(name, view) if by_version else {name: view}
+        parts = qualification.by_version(name, view)
+        if len(parts) > 1 and not by_version:
+            raise UsageError(
+                f"{name}: was played on several versions of a control plane, and actors are compared on one; "
+                f"harness qualify {shlex.quote(name)} tells each"
+            )
         for part, one in parts.items():
             qualification.refuse_mixed(part, one)
         known[view.manifest.run_id] = name

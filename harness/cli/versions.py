@@ -20,9 +20,11 @@ def versions(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, list[str]] = {}
     for text in texts:
-        name, _, given = text.partition("==")
+        name, mark, given = text.partition("==")
         if any(one.ref == name.strip() for one in built_in_identities()):
             raise UsageError(f"--plane {text}: {name} is part of harness and has one version; leave it out")
+        if not mark:
+            provision.parse_ref(text)  # refuses it as it was typed
         for one in given.split(","):
             parsed, version = provision.parse_ref(f"{name}=={one.strip()}")
             ref = f"{parsed}=={version}"

@@ -201,3 +201,10 @@ def test_a_dry_run_tells_the_version_of_every_episode(harness: Harness, world: W
     lines = harness("run", "pack/a", "--plane", ALL, "--dry-run", "--format", "jsonl")[1].splitlines()
     assert [json.loads(line)["plane"] for line in lines] == [OLD, NEW, NEWEST]
     assert world.jobs == []
+
+
+@pytest.mark.parametrize("text", ["2.1.1", "loopx", "loopx=2.1.1"])
+def test_what_names_no_version_is_refused_as_it_was_typed(harness: Harness, text: str) -> None:
+    code, _, err = harness("run", "--plane", text)
+    assert (code, err.count("\n")) == (4, 1)
+    assert err.startswith(f"harness: {text!r} does not name a control plane; write NAME==VERSION")
