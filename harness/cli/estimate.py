@@ -9,7 +9,7 @@ from typing import Final
 
 from harness import meter
 from harness.schema.base import Frozen
-from harness.schema.counting import counted
+from harness.schema.counting import counted, worded
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import Scenario
 
@@ -43,7 +43,7 @@ class Estimate(Frozen):
         episodes = counted(self.episodes, "episode")
         if not self.calls:
             return f"{episodes}; no calls of live models"
-        tokens = f"{self.least_tokens} to {counted(self.most_tokens, 'token')}"
+        tokens = f"{self.least_tokens:,} to {self.most_tokens:,} {worded(self.most_tokens, 'token', 'tokens')}"
         calls = f"at most {counted(self.calls, 'call')} of live models, {tokens}"
         known = self.least_usd is not None and self.most_usd is not None
         price = f"${self.least_usd:f} to ${self.most_usd:f}" if known else "price unknown"

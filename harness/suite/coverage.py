@@ -12,6 +12,10 @@ from harness.schema.scenario import Scenario
 
 __all__ = ["covered"]
 
+_TODO = "add a script that reaches it, or remove it"
+#: The code of a call of no kind is there whether the file names it or not.
+_NO_KIND = "add a script with a call of no kind; where a kind takes every call of its tool, narrow it with where"
+
 
 def covered(
     scenario: Scenario, receipts: Sequence[Receipt], probed: AbstractSet[str]
@@ -46,7 +50,7 @@ def _compare(
             scenario=scenario.id,
             what="no script reaches it",
             where=f"{what} {name}",
-            todo="add a script that reaches it, or remove it",
+            todo=_NO_KIND if what == "code" and name == scenario.end.unexpected else _TODO,
         )
         for name in names
         if name not in reached

@@ -198,7 +198,7 @@ def test_a_dry_run_tells_the_range_of_the_price(harness: Harness, world: World) 
     assert Decimal(told["least_usd"]) == 0
     assert Decimal(told["most_usd"]) == Decimal("1.4526")
     text = harness("run", "pack/a", "--actor", LIVE, "--dry-run")[1]
-    assert text.splitlines()[-1].endswith(f"3 to {told['most_tokens']} tokens, $0.0000 to $1.4526")
+    assert text.splitlines()[-1].endswith(f"3 to {told['most_tokens']:,} tokens, $0.0000 to $1.4526")
     assert world.jobs == []
 
 

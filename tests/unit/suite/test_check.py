@@ -153,6 +153,18 @@ def test_a_kinds_own_code_is_not_reached_by_mutation() -> None:
     assert told(report) == ["code ask_failed: no script reaches it"]
 
 
+def test_the_code_of_a_call_of_no_kind_cannot_be_removed_and_nobody_is_told_to() -> None:
+    unexpected = Scenario.model_validate_json(json.dumps(SMALL)).end.unexpected
+
+    def drop(data: dict[str, JsonValue]) -> None:
+        part(data, "script", "wrong").pop(unexpected)
+        part(data, "script", "wrong").pop("ask_failed")
+
+    todos = {finding.where: finding.todo for finding in check(drop).findings}
+    assert todos[f"code {unexpected}"].startswith("add a script with a call of no kind; ")
+    assert todos["code ask_failed"] == "add a script that reaches it, or remove it"
+
+
 def test_a_scripts_digest_covers_what_it_says_and_not_its_name() -> None:
     one, same, other = script_actor("a", ("ask",)), script_actor("b", ("ask",)), script_actor("a", ("look",))
 
