@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from harness.classifiers._decision.deriving import unfit, withheld
 from harness.classifiers._decision.grading import FORMS, WORDS, Fault, grade, tables
+from harness.classifiers._decision.mistakes import condition_problems, forbidden_problems, value_problems
 from harness.classifiers._decision.settings import AnswerField, DecisionSettings
 from harness.schema.base import JsonValue
 from harness.schema.classifier import Evidence, SettingProblem, Violation
@@ -68,10 +69,13 @@ class JsonDecision(DecisionSettings, Classifier):
         for at, field in self.fields.items():
             yield from self._of_field(("fields", at), at, field)
         for index, route in enumerate(self.route):
+            yield from condition_problems(route.when, ("route", index, "when"))
             last = index == len(self.route) - 1
             if route.always is not last:
                 text = "no route is left for some packets" if last else "no later route is ever taken"
                 yield SettingProblem(at=("route", index), text=text, allowed="conditions for all routes but the last")
+        for index, one in enumerate(self.never):
+            yield from forbidden_problems(self, one.all, ("never", index, "all"))
         names = [one.name for one in self.never]
         for index, name in enumerate(names):
             if name in (*names[:index], *FORMS):
@@ -94,7 +98,10 @@ class JsonDecision(DecisionSettings, Classifier):
             yield SettingProblem(
                 at=(*place, "route"), text="there are no routes", allowed="[[classify.settings.route]]"
             )
-        yield from self._of_type(place, field)
+        for key, conditions in (("if", field.if_ or {}), ("where", field.where)):
+            yield from condition_problems(conditions, (*place, key))
+        wrong = tuple(self._of_type(place, field))
+        yield from wrong or value_problems(self, field, place)
 
     def _of_type(self, place: _At, field: AnswerField) -> Iterator[SettingProblem]:
         sort = field.type
