@@ -72,6 +72,8 @@ class _NoCookies(httpx.Cookies):
 
 
 class _Client(httpx.Client):
+    """Keeps no cookies: none of a provider's ties one conversation to another, and none is looked for."""
+
     @property
     def cookies(self) -> httpx.Cookies:
         """None, ever."""

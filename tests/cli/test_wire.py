@@ -171,7 +171,7 @@ def test_a_policy_file_that_does_not_fit_is_one_short_line_that_says_what_to_typ
 
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert err.startswith("harness: mine.toml: policy.hurried.script: scenario loopx/capability-repair has no script ")
-    assert "serve one that has it: harness wire rehearse loopx/selected-todo, " in err
+    assert "serve one that has it: harness wire rehearse loopx/scoped-gate-successor, " in err
     assert len(err) < 300
     many = "".join(f'[policy.p{number}]\nscript = "reference"\n' for number in range(100))
     Path("mine.toml").write_text(f'schema = 1\n{many}[model.m]\npolicies = ["q"]\n', encoding="utf-8")

@@ -92,6 +92,7 @@ def alike(place: wiring.Settings, play: Play, names: tuple[str, ...]) -> None:
     assert streams == set(WIRES)
 
 
+@pytest.mark.slow
 def test_the_pack_of_the_registry_is_judged_alike_over_every_wire(place: wiring.Settings, play: Play) -> None:
     alike(place, play, PACK)
 

@@ -31,6 +31,7 @@ def fixed(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["warm", "cold"])
 def test_loopx_records_what_happened_at_the_scenarios_time(plane_home: Path, tmp_path: Path, executor: str) -> None:
     place = wiring.settings({"HARNESS_HOME": str(plane_home), "PATH": "/usr/local/bin:/usr/bin:/bin"})

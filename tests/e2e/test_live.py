@@ -124,6 +124,7 @@ def test_a_refused_port_is_one_receipt_and_not_judged(line: CommandLine) -> None
     assert counters["model_turns"] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_never_answers_leaves_it_open_what_it_cost(line: CommandLine) -> None:
     """The episode's own bound ends the call before the transport's: nobody knows what the provider did."""
     place = wiring.settings()

@@ -112,6 +112,7 @@ def test_an_operation_that_the_registry_has_not_is_refused_with_its_line(bare: C
     )
 
 
+@pytest.mark.slow
 def test_receipts_are_the_same_bytes_in_whatever_pool_they_are_made(bare: CommandLine, tmp_path: Path) -> None:
     receipts = []
     for pool in ("threads", "processes"):

@@ -90,7 +90,7 @@ def world(top: Path, executor: Executor) -> World:
     """As much of an episode's world as a read needs."""
     made = SimpleNamespace(
         parts=SimpleNamespace(search_path="/usr/bin:/bin", executor=executor),
-        workspace=SimpleNamespace(process_home=top / "home", cwd=top / "project"),
+        workspace=SimpleNamespace(root=top, process_home=top / "home", cwd=top / "project"),
         limits=SimpleNamespace(tool_result_bytes=65_536),
         bounds=SimpleNamespace(left=lambda: 10.0),
     )

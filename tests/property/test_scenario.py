@@ -17,6 +17,7 @@ from harness.scenario.locating import lines
 from harness.scenario.placeholders import find_cycle, names_in
 from harness.scenario.problem import KeyPath
 from harness.wiring.built_in import plane_operations
+from harness.wiring.judges import CLASSIFIERS
 
 NAMES = ("a", "b", "c", "d")
 GRAMMARS = frozenset({"loopx-0.4"})
@@ -165,7 +166,7 @@ def test_script_file_of_any_content_is_loaded_or_refused_in_one_line(tmp_path: P
 
 def test_every_bundled_scenario_binds_to_any_workspace() -> None:
     for path in sorted(SCENARIOS.glob("*/*.toml")):
-        scenario = load(path, grammars=GRAMMARS, operations=plane_operations).scenario
+        scenario = load(path, grammars=GRAMMARS, operations=plane_operations, classifiers=CLASSIFIERS).scenario
         roots = {f"{root}_root": f"/a place/é/{root}" for root in scenario.workspace.roots}
         bound = bind(scenario, {**roots, "fixture_root": "/a place/é", "turn_id": "turn-1"})
         left = {name for file in bound.workspace.file for name in names_in(file.text)}

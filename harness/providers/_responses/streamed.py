@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 from harness.errors import ProviderError
@@ -49,32 +50,43 @@ def read_stream(response: WireResponse) -> Reply:
     raise failure_with(folded.error or broken_off(response, partial, delivered=folded.has_begun), partial)
 
 
+@dataclass(slots=True)
+class _Kept:
+    """The event that stays of several, and the pieces of all of them."""
+
+    event: Event
+    sent: Sent
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def joined(self) -> bytes:
+        return event_bytes({**self.sent, "delta": whole_text(self.pieces)}, self.event.name)
+
+
 def coalesced(body: bytes) -> bytes:
-    """The same stream with each text in the first event that has a piece of it; from its end on it stays as it is."""
+    """The same stream with each text in the first event that has a piece of it; from its end on it stays as it is.
+
+    An event that is the first to tell where an item of its id belongs stays as well.
+    """
     reader, folded = EventReader(), Folded()
-    out: list[bytes | Slot] = []
-    firsts: dict[Slot, tuple[Event, Sent]] = {}
-    pieces: dict[Slot, list[str]] = {}
+    out: list[bytes | _Kept] = []
+    kept: dict[Slot, _Kept] = {}
     is_over = False
     for event in reader.feed(body):
-        sent = None if is_over else object_of(event)
+        sent, known = None if is_over else object_of(event), len(folded.ids)
         found = None if sent is None else piece_of(folded, sent)
         is_over = sent is None or take(folded, sent, 200) is not None or folded.ended
         if sent is None or found is None or is_over:
             out.append(event_as_it_was(event))
             continue
         slot, piece = found
-        if slot not in firsts:
-            firsts[slot] = event, sent
-            out.append(slot)
-        pieces.setdefault(slot, []).append(piece)
-    joined = {
-        slot: event_bytes({**sent, "delta": whole_text(pieces[slot])}, event.name)
-        for slot, (event, sent) in firsts.items()
-    }
+        if slot not in kept or len(folded.ids) > known:
+            kept[slot] = _Kept(event, sent)
+            out.append(kept[slot])
+        kept[slot].pieces.append(piece)
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     last = [event_as_it_was(event)[:-1] for event in reader.close()]
-    return b"".join([*(joined[one] if isinstance(one, Slot) else one for one in out), *last]) or body
+    return b"".join([*(one.joined if isinstance(one, _Kept) else one for one in out), *last]) or body
 
 
 def reply_events(reply: Reply) -> tuple[bytes, ...]:

@@ -100,6 +100,7 @@ def appears(folder: Path, pattern: str, count: int) -> list[Path]:
     raise AssertionError(f"{pattern}: {sorted(folder.iterdir())}")
 
 
+@pytest.mark.slow
 def test_threads_of_several_processes_are_each_answered_what_they_asked(tmp_path: Path) -> None:
     office = Office()
     with pool_of(asks, tmp_path, [2, 1], office) as pool:
@@ -117,6 +118,7 @@ def test_threads_of_several_processes_are_each_answered_what_they_asked(tmp_path
     assert len(appears(tmp_path, "closed-*", 2)) == 2
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_its_own_episodes_only(tmp_path: Path) -> None:
     office = Office()
     with pool_of(first_dies, tmp_path, [1, 1], office) as pool:

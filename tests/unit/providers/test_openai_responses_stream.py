@@ -382,6 +382,20 @@ def told(body: bytes, cut: Cut | None = None) -> tuple[object, ...]:
         return (error.category, error.retryable, error.delivered, error.partial, str(error), error.provider_code)
 
 
+def test_an_event_that_tells_where_an_id_belongs_stays() -> None:
+    called: Sent = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "ring", "arguments": "{}"}
+    body = stream(
+        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "a"},
+        {"type": "response.output_text.delta", "output_index": 1, "delta": "b"},
+        {"type": "response.output_text.delta", "output_index": 1, "item_id": "fc_1", "delta": "c"},
+        {"type": "response.output_item.added", "item": called},
+        {"type": "response.completed", "response": {"id": "r", "output": [], "status": "completed"}},
+    )
+    once = build().coalesce(body)
+    assert told(once) == told(body)
+    assert build().coalesce(once) == once
+
+
 @settings(max_examples=300)
 @given(streams, cuts)
 def test_a_coalesced_stream_tells_the_same(body: bytes, cut: Cut | None) -> None:

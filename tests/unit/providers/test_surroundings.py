@@ -69,10 +69,10 @@ def test_the_bundle_of_other_tools_is_read_where_nothing_goes_before_it(tmp_path
     "error", [ValueError("canary"), ImportError("canary"), OSError("canary"), httpx.InvalidURL("canary")]
 )
 def test_a_client_that_cannot_be_made_is_no_bug(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def broken(**_: object) -> httpx.Client:
+    def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(httpx, "Client", broken)
+    monkeypatch.setattr(httpx.Client, "__init__", broken)
     with pytest.raises(EnvironmentProblem, match="proxies or certificates of the environment") as caught:
         _http.HttpTransport()
     assert "canary" not in str(caught.value)

@@ -87,6 +87,7 @@ def test_scripts_and_recordings_keep_no_pace() -> None:
     assert paces.told == ""
 
 
+@pytest.mark.slow
 def test_in_a_storm_of_refusals_every_trial_is_judged_and_every_attempt_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_job_and_its_result_are_plain_picklable_values(place: Settings) -> Non
     assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301  (made here)
 
 
+@pytest.mark.slow
 @pytest.mark.plane
 def test_shadow_checks_are_counted_in_the_log_and_not_in_the_receipt(place: Settings) -> None:
     plain = wiring.run_episode(job(place), place=place)

@@ -61,6 +61,7 @@ def test_odd_names_go(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_tree_deeper_than_any_path_may_be_goes(tmp_path: Path) -> None:
     top = tmp_path / "top"
     top.mkdir()
