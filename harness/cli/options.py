@@ -23,7 +23,7 @@ DEFAULT_EXECUTOR: Final[Literal["warm", "cold"]] = "warm" if sys.platform == "li
 class NumberRange(click.FloatRange):
     """A number between two others; what is no number is in no range, though it is below none and above none."""
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Raises click.BadParameter."""
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):

@@ -138,8 +138,8 @@ class _Merge:
         for path, label in _NAMED.items():
             before, after = _list_at(file, path), _list_at(base, path)
             found = ((index, _origin(one, before, label)) for index, one in enumerate(after))
-            moved = {(*path, index): (*path, at) for index, at in found if at is not None}
-            self.came_from.update(moved if len(after) < len(before) else {})
+            if len(after) < len(before):
+                self.came_from.update({(*path, index): (*path, at) for index, at in found if at is not None})
         return base
 
     def _names_several(self, base: Table, names: list[str], place: KeyPath) -> bool:
