@@ -32,6 +32,7 @@ def build() -> Build:
             "kind": rules["kind"],
             "end": end,
             "check": rules.get("check", []),
+            "after": rules.get("after", []),
             "outcomes": rules.get("outcomes", {}),
             "script": {"reference": []},
         }

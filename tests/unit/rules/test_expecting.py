@@ -128,3 +128,9 @@ def test_deep_values_are_compared_without_running_out_of_stack() -> None:
 def test_phrase_is_plain_for_equality() -> None:
     assert phrase(AnswerCheck(equals=False)) == (False,)
     assert json.dumps(phrase(AnswerCheck())) == "[null]"
+
+
+def test_a_place_that_nobody_knows_equals_nothing() -> None:
+    elsewhere = AnswerCheck.model_validate({"from": {"file": "project/a.json", "at": "/text"}})
+    assert examine(ANSWER, "/text", elsewhere) != ()
+    assert examine(ANSWER, "/text", elsewhere, known=lambda _: "run task 7") == ()

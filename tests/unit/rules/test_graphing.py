@@ -101,3 +101,24 @@ def test_calls_go_on_after_the_accepted_facts_where_the_end_is_checked(build: Bu
     (plain,) = [edge.source for edge in graph(build(rules)).edges if edge.target == 1]
     assert plain == 0
     assert [(edge.source, edge.target) for edge in graph(build(checked)).edges if edge.target == 1] == [(0, 1), (1, 1)]
+
+
+def test_a_call_that_follows_gives_its_codes_to_the_kind_that_it_follows(build: Build) -> None:
+    kinds = [{"name": "act", "word": "act", "sets": "done"}]
+    answer = {"/ok": {"equals": True, "code": "not_settled"}, "/kind": "x"}
+    after = [{"kind": "act", "plane": ["look"], "failed": "look_failed", "answer": answer}]
+    assert edges(build({"kind": kinds, "after": after})) == [
+        (0, "act", 1, None),
+        (0, "act", 0, None),
+        (0, "act", None, "look_failed"),
+        (0, "act", None, "not_settled"),
+    ]
+
+
+def test_what_a_call_proves_is_a_place_of_its_own(build: Build) -> None:
+    kinds = [
+        {"name": "act", "word": "act", "sets": "done", "failed": "act_failed", "proves": {"seen": "project/a.json"}},
+        {"name": "look", "word": "look", "failed": "look_failed", "proves": {"seen": "project/a.json"}},
+    ]
+    nodes = [node.facts for node in graph(build({"kind": kinds})).nodes]
+    assert nodes == [(), ("done",), ("done", "seen"), ("seen",)]
