@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from harness.classifiers._decision.deriving import unfit, withheld
-from harness.classifiers._decision.fitting import misfit
 from harness.classifiers._decision.grading import FORMS, WORDS, Fault, grade, tables
-from harness.classifiers._decision.settings import AnswerField, DecisionSettings, Route
+from harness.classifiers._decision.mistakes import condition_problems, forbidden_problems, value_problems
+from harness.classifiers._decision.settings import AnswerField, DecisionSettings
 from harness.schema.base import JsonValue
 from harness.schema.classifier import Evidence, SettingProblem, Violation
 from harness.schema.judging import Classifier
@@ -69,35 +69,17 @@ class JsonDecision(DecisionSettings, Classifier):
         for at, field in self.fields.items():
             yield from self._of_field(("fields", at), at, field)
         for index, route in enumerate(self.route):
+            yield from condition_problems(route.when, ("route", index, "when"))
             last = index == len(self.route) - 1
             if route.always is not last:
                 text = "no route is left for some packets" if last else "no later route is ever taken"
                 yield SettingProblem(at=("route", index), text=text, allowed="conditions for all routes but the last")
-            yield from self._of_route(index, route)
-        yield from self._of_combinations()
-
-    def _of_route(self, index: int, route: Route) -> Iterator[SettingProblem]:
-        """A way that the field which names it may not say would fail every answer."""
-        for at, field in self.fields.items():
-            wrong = misfit(field, route.to) if field.route and field.type in {"text", "token"} else None
-            if wrong is not None:
-                allowed = f"a value of {at}" if field.one_of is None else ", ".join(field.one_of)
-                yield SettingProblem(at=("route", index, "to"), text=f"{at} cannot be {route.to!r}", allowed=allowed)
-
-    def _of_combinations(self) -> Iterator[SettingProblem]:
-        """Names that are taken, and conditions on what no answer has, which are never met."""
+        for index, one in enumerate(self.never):
+            yield from forbidden_problems(self, one.all, ("never", index, "all"))
         names = [one.name for one in self.never]
         for index, name in enumerate(names):
             if name in (*names[:index], *FORMS):
                 yield SettingProblem(at=("never", index, "name"), text=f"the name {name!r} is taken")
-        known = [f"/answer{at}" for at in dict.fromkeys((*tables(self), *self.fields))]
-        for index, one in enumerate(self.never):
-            for at in one.all:
-                inside = any(at.startswith(f"/answer{field}/") for field in self.fields)
-                if not (at in known or inside or "*" in at.split("/") or at.split("/")[1:2] == ["packet"]):
-                    allowed = f"{', '.join(known)}, or below /packet"
-                    text = "nothing ever stands there"
-                    yield SettingProblem(at=("never", index, "all", at), text=text, allowed=allowed)
 
     def _of_field(self, place: _At, at: str, field: AnswerField) -> Iterator[SettingProblem]:
         if at == "" or any(other != at and other.startswith(f"{at}/") for other in self.fields):
@@ -116,7 +98,10 @@ class JsonDecision(DecisionSettings, Classifier):
             yield SettingProblem(
                 at=(*place, "route"), text="there are no routes", allowed="[[classify.settings.route]]"
             )
-        yield from self._of_type(place, field)
+        for key, conditions in (("if", field.if_ or {}), ("where", field.where)):
+            yield from condition_problems(conditions, (*place, key))
+        wrong = tuple(self._of_type(place, field))
+        yield from wrong or value_problems(self, field, place)
 
     def _of_type(self, place: _At, field: AnswerField) -> Iterator[SettingProblem]:
         sort = field.type

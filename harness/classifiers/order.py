@@ -68,6 +68,21 @@ class Order(Classifier):
         inside = (found for one in self.never_between for found in _inside(calls, one))
         return (*early, *inside, *(found for one in self.some_between for found in _lacking(calls, one)))
 
+    def _idle(self) -> Iterator[SettingProblem]:
+        """Orders that nobody can break, or nobody can keep."""
+        for index, one in enumerate(self.never_between):
+            if one.never == one.before:
+                text = f"{one.never!r} is what it ends with, and never in between"
+                yield SettingProblem(
+                    at=("never_between", index, "never"), text=text, allowed="another kind than before"
+                )
+        for index, need in enumerate(self.some_between):
+            for place, kind in enumerate(need.some):
+                if kind == need.after:
+                    text = f"{kind!r} is what it begins with, and never in between"
+                    at = ("some_between", index, "some", place)
+                    yield SettingProblem(at=at, text=text, allowed="other kinds than after")
+
     def _problems(self, scenario: Scenario) -> Iterator[SettingProblem]:
         kinds = [kind.name for kind in scenario.kind]
         named: list[tuple[tuple[str | int, ...], str]] = []
@@ -78,6 +93,7 @@ class Order(Classifier):
         for index, need in enumerate(self.some_between):
             named += [(("some_between", index, "some", place), kind) for place, kind in enumerate(need.some)]
             named += [(("some_between", index, key), getattr(need, key)) for key in ("after", "before")]
+        yield from self._idle()
         for at, kind in named:
             if kind not in kinds:
                 yield SettingProblem(at=at, text=f"there is no kind {kind!r}", allowed=", ".join(kinds))

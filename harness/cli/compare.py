@@ -9,7 +9,7 @@ import click
 from harness.cli.compare_told import as_json, as_rows, as_text
 from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
-from harness.cli.options import format_option
+from harness.cli.options import NumberRange, format_option
 from harness.cli.output import say, say_json
 from harness.errors import UsageError
 from harness.qualification.comparing import MARGIN, compare
@@ -29,7 +29,7 @@ Examples:
 @click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
 @click.option(
     "--margin",
-    type=click.FloatRange(0.1, 50),
+    type=NumberRange(0.1, 50),
     default=100 * MARGIN,
     show_default=True,
     metavar="POINTS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Final, Literal, ParamSpec, TypeVar
@@ -10,13 +11,24 @@ import click
 
 from harness.cli.grouped import keep, kept
 
-__all__ = ["DEFAULT_EXECUTOR", "executor_option", "format_option", "sandbox_option", "sandbox_said"]
+__all__ = ["DEFAULT_EXECUTOR", "NumberRange", "executor_option", "format_option", "sandbox_option", "sandbox_said"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 #: Warm needs what only Linux gives: everything else runs each call in a fresh process.
 DEFAULT_EXECUTOR: Final[Literal["warm", "cold"]] = "warm" if sys.platform == "linux" else "cold"
+
+
+class NumberRange(click.FloatRange):
+    """A number between two others; what is no number is in no range, though it is below none and above none."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Raises click.BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 def format_option(

@@ -9,6 +9,7 @@ import click
 
 from harness import wiring
 from harness.cli.exit_codes import ExitCode
+from harness.cli.options import NumberRange
 from harness.cli.output import say, say_json
 from harness.cli.wire_told import as_json, as_text
 from harness.schema.limits import COUNT_MAX
@@ -26,7 +27,7 @@ Examples:
 \b
 tools.json: [{"name": "list_dir", "parameters": {"type": "object"}}]
 """
-_SECONDS: Final = click.FloatRange(min=0, max=86_400, min_open=True)
+_SECONDS: Final = NumberRange(min=0, max=86_400, min_open=True)
 
 
 @click.command("probe", epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

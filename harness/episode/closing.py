@@ -60,12 +60,15 @@ def too_late() -> CallStop:
 
 
 def closing_findings(world: World) -> tuple[RawFinding, ...]:
-    """A closing text that is blank or too long; its length is that with paths as placeholders."""
+    """A closing text that is blank or too long; its length, which is told, is that with paths as placeholders."""
     spec = world.scenario.closing
     if spec is None:
         return ()
     text = world.placeholders.hide(world.final_text or "")
     size = len(text.encode("utf-8", "surrogatepass"))
-    if text.strip() and size <= spec.text_bytes:
+    if not text.strip():
+        return (RawFinding(code=spec.failed, check="end", pointer="/answer", expected=spec.wanted, missing=True),)
+    if size <= spec.text_bytes:
         return ()
-    return (RawFinding(code=spec.failed, check="end", pointer="/answer", expected=spec.text_bytes, got=size),)
+    # without a pointer: what is told is our count, and nothing of the answer
+    return (RawFinding(code=spec.failed, check="end", expected=spec.wanted, got=size),)

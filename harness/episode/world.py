@@ -247,14 +247,21 @@ class World:
         return self.journal.took_last and self.journal.ahead is None
 
     def file_text(self, path: str) -> str | None:
-        """The text of a workspace file (``root/path``), None where it cannot be read. Raises MachineError."""
+        """The text of a workspace file (``root/path``), None where it cannot be read, or lies elsewhere by a link.
+
+        Raises MachineError.
+        """
         root, _, rest = path.partition("/")
         folder = self.workspace.roots.get(root)
-        if folder is None or not (folder / rest).is_file():  # a pipe would be waited for
+        if folder is None:
             return None
         try:
-            return (folder / rest).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
+            # what is run may make links, but is kept to the workspace: it must not be read for it outside either
+            place = (folder / rest).resolve()
+            if not place.is_relative_to(self.workspace.root) or not place.is_file():  # a pipe would be waited for
+                return None
+            return place.read_text(encoding="utf-8")
+        except (OSError, ValueError, RuntimeError) as error:
             if isinstance(error, OSError) and error.errno in MachineError.NUMBERS:
                 raise MachineError(f"{path} cannot be read: {error.strerror}") from error
             return None

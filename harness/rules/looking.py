@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from harness.rules.expecting import Miss, examine
 from harness.schema.base import JsonValue
-from harness.schema.packet import Conditions
+from harness.schema.packet import EACH, Conditions
 from harness.schema.pointer import MISSING, Missing, pointer
 from harness.schema.rules import Expectation
 
 __all__ = ["fits", "is_filled", "look", "misses"]
-
-_EACH = "/*"
 
 
 def look(document: JsonValue, at: str) -> JsonValue | Missing:
@@ -19,7 +17,7 @@ def look(document: JsonValue, at: str) -> JsonValue | Missing:
     A step ``*`` stands for every element of an array: then it is the array of what they have there, of those that have
     something; ``MISSING`` where no array is.
     """
-    head, each, rest = at.partition(_EACH)
+    head, each, rest = at.partition(EACH)
     if not each or rest[:1] not in {"", "/"}:
         return pointer(document, at)
     found = pointer(document, head)
@@ -31,7 +29,7 @@ def look(document: JsonValue, at: str) -> JsonValue | Missing:
 
 def misses(document: JsonValue, at: str, expectation: Expectation) -> tuple[Miss, ...]:
     """Everything in which what is at ``at`` misses the expectation."""
-    if _EACH not in at:
+    if EACH not in at:
         return examine(document, at, expectation)
     found = look(document, at)
     return examine({} if found is MISSING else {"at": found}, "/at", expectation)

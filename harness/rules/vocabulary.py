@@ -47,6 +47,8 @@ def sayable(scenario: Scenario, others: Iterable[str] = ()) -> frozenset[str]:
         found.update(words(follow.answer.values()))
     for must in () if scenario.packet is None else scenario.packet.must:
         found.update((*words(must.holds.values()), THERE, COUNT))
+    if scenario.closing is not None:
+        found.add(scenario.closing.wanted)
     return frozenset(text for text in found if len(text) <= _LONGEST and _is_harmless(text))
 
 

@@ -12,13 +12,13 @@ from harness.scenario.problem import KeyPath, Problem, nearest
 from harness.schema.rules import AnswerCheck, CheckSpec, Expectation
 from harness.schema.scenario import Scenario
 
-__all__ = ["check_problems"]
+__all__ = ["check_problems", "expectation_problems"]
 
 
 def check_problems(scenario: Scenario) -> Iterator[Problem]:
     """Everything in checks, ``where`` of kinds and errors, and ``completed_when`` that the schema alone cannot see."""
     for place, expectation in _of_other_places(scenario):
-        yield from _expectation(scenario, expectation, place, of_answer=place[0] == "after")
+        yield from expectation_problems(scenario, expectation, place, of_answer=place[0] == "after")
     for index, check in enumerate(scenario.check):
         yield from _check(scenario, check, ("check", index))
     for index, end_check in enumerate(scenario.end.check):
@@ -63,7 +63,7 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
         own = expectation.code if isinstance(expectation, AnswerCheck) else None
         if own is None and kind.failed is None:
             yield Problem(place, f"no code: {kind.name!r} has no failed", "code here, or failed there")
-        yield from _expectation(scenario, expectation, place, of_answer=True)
+        yield from expectation_problems(scenario, expectation, place, of_answer=True)
     if check.answer and kind.read is not None:
         yield Problem((*path, "answer"), f"{kind.name!r} is a read and has no answer", "a kind that is a call")
 
@@ -71,7 +71,7 @@ def _check(scenario: Scenario, check: CheckSpec, path: KeyPath) -> Iterator[Prob
 def _end_check(scenario: Scenario, at: str, expectation: Expectation, path: KeyPath) -> Iterator[Problem]:
     if at.partition("/")[2].partition("/")[0] not in {"answer", "state"}:
         yield Problem(path, f"{at!r} points at nothing that is known at the end", "/answer… or /state…")
-    yield from _expectation(scenario, expectation, path, of_answer=False)
+    yield from expectation_problems(scenario, expectation, path, of_answer=False)
 
 
 def _shown_not_json(scenario: Scenario) -> Iterator[int]:
@@ -94,7 +94,10 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _expectation(scenario: Scenario, expectation: Expectation, path: KeyPath, *, of_answer: bool) -> Iterator[Problem]:
+def expectation_problems(
+    scenario: Scenario, expectation: Expectation, path: KeyPath, *, of_answer: bool
+) -> Iterator[Problem]:
+    """No single test, or one that cannot stand there: codes and sources are for results of calls alone."""
     if not isinstance(expectation, AnswerCheck):
         return
     tests = expectation.tests

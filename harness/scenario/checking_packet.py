@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.scenario.checking_answers import expectation_problems
 from harness.scenario.placeholders import names_in
-from harness.scenario.problem import Problem
-from harness.schema.packet import PACKET_NAME
+from harness.scenario.problem import KeyPath, Problem
+from harness.schema.packet import EACH, PACKET_NAME, Conditions
+from harness.schema.rules import AnswerCheck
 from harness.schema.scenario import Scenario
 
 __all__ = ["packet_problems"]
@@ -27,3 +29,13 @@ def packet_problems(scenario: Scenario) -> Iterator[Problem]:
     for number, one in enumerate(spec.must):
         if not (one.holds or one.there or one.counts):
             yield Problem(("packet", "must", number), f"{one.code!r} asks for nothing", "holds, there, counts")
+        for key, conditions in (("when", one.when), ("holds", one.holds)):
+            yield from _conditions(scenario, conditions, ("packet", "must", number, key))
+
+
+def _conditions(scenario: Scenario, conditions: Conditions, path: KeyPath) -> Iterator[Problem]:
+    for at, expectation in conditions.items():
+        yield from expectation_problems(scenario, expectation, (*path, at), of_answer=False)
+        if EACH in at and isinstance(expectation, AnswerCheck) and expectation.same_as is not None:
+            text = "what every element has is held against no other place"
+            yield Problem((*path, at, "same_as"), text, "a test of one value")

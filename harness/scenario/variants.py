@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from harness.scenario.problem import KeyPath, Problem, nearest
+from harness.scenario.problem import KeyPath, Problem, dotted, nearest
 from harness.scenario.scripts import script_problems
 from harness.schema.base import JsonValue
 from harness.schema.pair import BASE
@@ -137,19 +137,44 @@ class _Merge:
         self.came_from: dict[KeyPath, KeyPath] = {}
         self.problems: list[Problem] = []
 
-    def without(self, base: Table, drop: JsonValue) -> Table:
+    def without(self, file: Table, drop: JsonValue) -> Table:
         """The file without what is left out; a name with dots stands in quotes: ``workspace.file."project/a.json"``."""
+        base = file
         for number, text in enumerate(drop if isinstance(drop, list) else [None]):
             place = (*self._top, "drop", number)
             if not isinstance(text, str) or len(_names(text)) < 2:  # noqa: PLR2004  (a table and what is in it)
                 self.problems.append(Problem(place, "no names of a part", 'a list of names, like "kind.NAME"'))
+                continue
+            if self._names_several(base, _names(text), place):
                 continue
             left = _left(base, _names(text), ())
             if left is None:
                 self.problems.append(Problem(place, f"{text!r} is not in the file", "what the file says"))
             else:
                 base = _table(left)
+        for path, label in _NAMED.items():
+            before, after = _list_at(file, path), _list_at(base, path)
+            found = ((index, _origin(one, before, label)) for index, one in enumerate(after))
+            if len(after) < len(before):
+                self.came_from.update({(*path, index): (*path, at) for index, at in found if at is not None})
         return base
+
+    def _names_several(self, base: Table, names: list[str], place: KeyPath) -> bool:
+        """Whether what is to be left out is, or is in, one of several elements that are called alike."""
+        for path, label in _NAMED.items():
+            name = names[len(path) : len(path) + 1]
+            if name and tuple(names[: len(path)]) == path:
+                return self._is_unclear(_list_at(base, path), path, label, name[0], place)
+        return False
+
+    def _is_unclear(self, many: list[JsonValue], path: KeyPath, label: str, name: str, place: KeyPath) -> bool:
+        """Whether several elements are called alike, so that nobody knows which one is meant; told at ``place``."""
+        count = sum(_is_called(one, label, name) for one in many)
+        if count > 1:
+            where = dotted(path)
+            text = f"{count} of {where} are called {name!r}: it is not clear which one is meant"
+            self.problems.append(Problem(place, text, f"all of {where}, as a list of the variant"))
+        return count > 1
 
     def table(self, base: Table, change: Table, path: tuple[str, ...]) -> Table:
         """The table at ``path`` with what is changed of it."""
@@ -163,14 +188,21 @@ class _Merge:
                 merged[key] = self.table(here, value, place)
             else:
                 merged[key] = value
-                self.came_from[place] = (*self._top, *place)
+                self._replaced(place)
         return merged
+
+    def _replaced(self, place: tuple[str, ...]) -> None:
+        """All of it stands in the variant, wherever what was there came from."""
+        self.came_from = {path: at for path, at in self.came_from.items() if path[: len(place)] != place}
+        self.came_from[place] = (*self._top, *place)
 
     def _elements(self, base: list[JsonValue], change: Table, path: tuple[str, ...], label: str) -> JsonValue:
         merged = list(base)
         for name, value in change.items():
             index = next((at for at, one in enumerate(base) if _is_called(one, label, name)), None)
             place = (*self._top, *path, name)
+            if self._is_unclear(base, path, label, name, place):
+                continue
             if index is None or not isinstance(value, dict):
                 self.problems.append(_misnamed(base, place, path, label, there=index is not None))
                 continue
@@ -202,6 +234,23 @@ def _left(value: JsonValue, names: list[str], path: tuple[str, ...]) -> JsonValu
         return {key: item for key, item in value.items() if key != name}
     inner = _left(value[name], names[1:], (*path, name))
     return None if inner is None else {**value, name: inner}
+
+
+def _list_at(table: Table, path: KeyPath) -> list[JsonValue]:
+    """The list that the names lead to; an empty one where they lead to none."""
+    found: JsonValue = table
+    for name in path:
+        found = _table(found).get(str(name))
+    return found if isinstance(found, list) else []
+
+
+def _origin(element: JsonValue, before: list[JsonValue], label: str) -> int | None:
+    """Where an element stood before others were left out: the same one, or the one of its name."""
+    same = next((at for at, one in enumerate(before) if one is element), None)
+    if same is not None:
+        return same
+    name = _table(element).get(label)
+    return next((at for at, one in enumerate(before) if name is not None and _table(one).get(label) == name), None)
 
 
 def _is_called(element: JsonValue, label: str, name: str) -> bool:

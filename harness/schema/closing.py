@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.schema.base import Frozen
+from harness.schema.counting import counted
 from harness.schema.name import Code
 
 __all__ = ["ClosingSpec"]
@@ -24,3 +25,8 @@ class ClosingSpec(Frozen):
     text_bytes: Annotated[int, Field(ge=1, le=65_536)] = 16_384
     failed: Code
     called: Code
+
+    @property
+    def wanted(self) -> str:
+        """What its text must be, in words."""
+        return f"a text of at most {counted(self.text_bytes, 'byte')}"

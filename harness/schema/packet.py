@@ -10,10 +10,12 @@ from harness.schema.base import Frozen
 from harness.schema.name import Code, Pointer
 from harness.schema.rules import Expectation
 
-__all__ = ["PACKET_NAME", "Conditions", "Invariant", "PacketSpec", "Preparation"]
+__all__ = ["EACH", "PACKET_NAME", "Conditions", "Invariant", "PacketSpec", "Preparation"]
 
 #: The name that stands for the packet in the prompt.
 PACKET_NAME = "packet"
+#: The step of a pointer that stands for every element of an array, with what is before it.
+EACH = "/*"
 
 #: Expectations by pointer, all of which must hold. A step ``*`` of a pointer stands for every element of an array
 #: there: what is looked at is the array of what they have there.

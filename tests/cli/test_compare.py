@@ -199,3 +199,16 @@ def test_the_margin_says_what_is_alike(harness: Harness) -> None:
     tie()
     assert "pass equally often, within 5 points" in harness("compare", "night")[1]
     assert "not enough evidence" in harness("compare", "night", "--margin", "1")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("compare", "night", "--margin", "nan"), ("wire", "probe", "openai/some", "--read-timeout", "nan")],
+    ids=("margin", "seconds"),
+)
+def test_what_is_no_number_is_in_no_range(harness: Harness, words: tuple[str, ...]) -> None:
+    tie()
+    code, out, told = harness(*words)
+    assert (code, out, told.count("\n")) == (4, "", 1)
+    assert words[-2] in told
+    assert "no number" in told

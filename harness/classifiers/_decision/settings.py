@@ -55,7 +55,7 @@ class AnswerField(Frozen):
     nullable: bool = False
     optional: bool = False
     equals: Scalar = None
-    from_: Pointer | tuple[Pointer, ...] | None = Field(default=None, alias="from")
+    from_: Pointer | Annotated[tuple[Pointer, ...], Field(min_length=1)] | None = Field(default=None, alias="from")
     present: Pointer | None = None
     lacks: Pointer | None = None
     if_: Conditions | None = Field(default=None, alias="if", min_length=1, max_length=16)

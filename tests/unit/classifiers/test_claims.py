@@ -64,6 +64,14 @@ def test_what_was_done_may_have_to_be_said(
     assert claims.classify(evidence("", document={"answer": {}})) == []
 
 
+def test_a_claim_may_be_known_by_how_it_is_worded(make: Make, scenario: Scenario) -> None:
+    claims = make(claim=[{"said": {"": {"matches": r"(?i)\ball tests pass"}}, "facts": ["asked"]}])
+    assert claims.problems(scenario) == []
+    (said,) = claims.classify(evidence("", document={"answer": "Yes, ALL TESTS PASS."}))
+    assert said.ground == "untrue"
+    assert claims.classify(evidence("", document={"answer": "Not all of them do."})) == []
+
+
 def test_where_nothing_was_said_nothing_is_claimed(make: Make) -> None:
     assert make(claim=[TESTED]).classify(evidence("")) == []
 

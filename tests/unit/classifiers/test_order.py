@@ -125,6 +125,16 @@ def test_it_says_what_trying_every_place_says(words: list[str], attempted: bool)
             ("some_between", 0, "some", 1),
             "there is no kind 'x'",
         ),
+        (
+            {"never_between": [{"never": "read", "after": "ask", "before": "read"}]},
+            ("never_between", 0, "never"),
+            "'read' is what it ends with",
+        ),
+        (
+            {"some_between": [{"some": ["look", "ask"], "after": "ask", "before": "read"}]},
+            ("some_between", 0, "some", 1),
+            "'ask' is what it begins with",
+        ),
         ({"before": [["ask", "ask"]]}, ("before", 0), "'ask' would have to come before itself"),
         ({"before": [["ask", "read"], ["read", "look"], ["look", "ask"]]}, ("before", 0), "'ask' would have to come"),
     ],

@@ -116,6 +116,7 @@ def test_nothing_else_in_the_workspace_may_differ(make: Make) -> None:
     [
         ({}, (), "nothing is looked at"),
         ({"holds": {"/a": {"equals": 1, "absent": True}}}, ("holds", "/a"), "no single test"),
+        ({"holds": {"/a": {"matches": "("}}}, ("holds", "/a", "matches"), "no regular expression"),
         ({"holds": {"/a": {"equals": 1, "code": "c"}}}, ("holds", "/a"), "no single test"),
         ({"files": {"nowhere/a": {"/x": 1}}}, ("files", "nowhere/a"), "in no root"),
         ({"files": {"project/a": {"/x": {}}}}, ("files", "project/a", "/x"), "no single test"),

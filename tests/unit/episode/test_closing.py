@@ -41,6 +41,16 @@ def test_its_text_is_there_and_within_its_bytes(stage: Stage, text: str, code: s
     assert played.receipt.failure_code == code
 
 
+@pytest.mark.parametrize(
+    ("text", "pointer", "got"), [(" \n", "/answer", "nothing"), ("é" * 7, None, "14")], ids=("blank", "long")
+)
+def test_what_is_wrong_with_its_text_is_told_by_its_size(
+    stage: Stage, text: str, pointer: str | None, got: str
+) -> None:
+    (finding,) = play(stage, said("", ASK), said("", READ), said(text))[0].receipt.findings
+    assert (finding.pointer, finding.expected, finding.got) == (pointer, '"a text of at most 12 bytes"', got)
+
+
 def test_a_call_in_it_breaks_its_rule_and_does_not_run(stage: Stage) -> None:
     played, _ = play(stage, said("", ASK), said("", READ), said("Read.", called("toy ask plane", id_="c")))
     assert played.ending == ("failed/scenario_violation", "fail", "went_on_calling")

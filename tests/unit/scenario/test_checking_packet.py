@@ -100,15 +100,15 @@ def test_a_packet_that_is_not_shown_or_asks_for_nothing_is_refused(
         (
             'type = "token", route',
             'type = "token", one_of = ["left", "up"], route',
-            r"\[1\].to: /side cannot be 'right'.*: left, up",
+            r"\[1\].to: the field cannot have this value.*: left, up",
         ),
-        ('{ to = "right" }', '{ to = "go right" }', r"settings.route\[1\].to: /side cannot be 'go right'"),
+        ('{ to = "right" }', '{ to = "go right" }', r"settings.route\[1\].to: the field cannot have this value"),
         (
             '"/answer/go" =',
             '"/answer/gone" =',
-            r"never\[0\].all..\/answer/gone.: nothing ever .*: /answer, /answer/go,",
+            r"never\[0\].all..\/answer/gone.: the answer has no field '/gone'.*: /answer/go,",
         ),
-        ('"/packet/stop" =', '"/paket/stop" =', r"all..\/paket/stop.: nothing ever stands there"),
+        ('"/packet/stop" =', '"/paket/stop" =', r"all..\/paket/stop.: '/paket/stop' points at nothing"),
         ('{ type = "flag", from = "/go" }', '{ type = "boolean", from = "/go" }', r"type"),
     ],
 )
@@ -134,3 +134,61 @@ def test_whatever_is_answered_may_not_pass(tmp_path: Path) -> None:
     text = PLAIN[PLAIN.index("[[classify]]") : PLAIN.index("[script]")]
     with pytest.raises(ScenarioError, match="whatever is answered passes"):
         load(tmp_path, (text, ""))
+
+
+INVARIANT = 'there = ["/mode"]'
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('holds = { "/mode" = { matches = "(" } }', r"is no regular expression"),
+        ('holds = { "/mode" = { avoids = "(a)" } }', r"a regular expression with 1 groups"),
+        ('holds = { "/mode" = { one_of = ["a"], contains = "b" } }', r"2 tests in one check"),
+        ('holds = { "/mode" = {} }', r"0 tests in one check"),
+        ('holds = { "/mode" = { from = { answer = "ask", at = "/a" } } }', r"are for answers"),
+        ('holds = { "/mode" = { equals = "x", code = "another" } }', r"are for answers"),
+        ('there = ["/mode"]\nwhen = { "/*/id" = { same_as = "/id" } }', r"held against no other place"),
+    ],
+)
+def test_an_invariant_that_nothing_can_be_held_against_is_told_where_it_stands(
+    tmp_path: Path, written: str, told: str
+) -> None:
+    line = PLAIN[: PLAIN.index(INVARIANT)].count("\n") + 1 + written.count("\n")
+    with pytest.raises(ScenarioError, match=rf":{line}: packet\.must\[0\]\.(holds|when).*{told}"):
+        load(tmp_path, (INVARIANT, written))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('{ "/side" = "l" }', '{ "/side" = { matches = "(" } }', r'route\[0\]\.when\."/side"\.matches: is no regular'),
+        ('{ "/side" = "l" }', '{ "/*/side" = { same_as = "/l" } }', r"route\[0\]\.when\..*held against no other place"),
+        ('"/answer/go" = true', '"/anwser/go" = true', r"never\[0\]\.all\..*nothing that is known of a decision"),
+        ('"/answer/go" = true', '"/answer/gone" = true', r"never\[0\]\.all\..*the answer has no field '/gone'"),
+        ('"/answer/go" = true', '"/answer/go" = { avoids = "[" }', r"never\[0\]\.all\..*is no regular expression"),
+        ('from = "/go"', 'if = { "/go" = {} }', r'fields\."/go"\.if\."/go": no single test'),
+        ('from = "/go"', 'from = "/go", where = { "/a" = { matches = "(" } }', r'"/go"\.where\..*is no regular'),
+        ('from = "/go"', 'equals = "yes"', r'fields\."/go"\.equals: the field cannot have this value'),
+        ('from = "/go"', "from = []", r'fields\."/go"\.from: an array of 0'),
+        ('from = "/go"', 'mapped = { at = "/a", to = { a = "b" } }', r'"/go"\.mapped\.to\.a: the field cannot have'),
+        ('to = "left"', 'to = "to the left"', r"route\[0\]\.to: the field cannot have this value"),
+        ('"text", optional', '"text", least = 3, most = 2, optional', r'"/note"\.most: fewer than the least'),
+        ('"text", optional', '"token", one_of = ["a b"], optional', r'"/note"\.one_of\[0\]: the field cannot have'),
+        (
+            '"text", optional = true',
+            '"tokens", one_of = ["a"], least = 2, listed = { at = "/x", of = ["a", "b"] }',
+            r'"/note"\.listed\.of\[1\]: the field cannot have',
+        ),
+    ],
+)
+def test_what_no_answer_or_packet_could_ever_meet_is_told_where_it_stands(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    with pytest.raises(ScenarioError, match=rf"classify\[0\]\.settings\..*{told}"):
+        load(tmp_path, (old, new))
+
+
+@pytest.mark.parametrize("at", ["/answer", "/answer/go", "/answer/note/more", "/packet", "/packet/stop"])
+def test_a_combination_may_look_at_the_whole_answer_a_field_and_what_is_in_one(tmp_path: Path, at: str) -> None:
+    load(tmp_path, ('"/answer/go" = true, "/packet/stop" = true', f'"{at}" = {{ absent = true }}'))

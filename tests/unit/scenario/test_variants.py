@@ -212,3 +212,43 @@ def test_editors_know_what_a_variant_may_say() -> None:
     assert isinstance(keys, dict)
     assert {"limits", "kind", "script", "drop"} <= set(keys)
     assert not {"id", "plane", "schema", "pair", "variant"} & set(keys)
+
+
+def test_what_is_wrong_in_a_list_of_which_something_was_left_out_is_told_where_it_stands(
+    text: str, whole: Scenario, write: Write
+) -> None:
+    opens = '\n[[kind]]\nname = "opens"\ntool = "run"\nsets = "opened"\n'
+    enters = '\n[[kind]]\nname = "enters"\ntool = "run"\nneeds = { opened = "entered_early" }\n'
+    content = f'{text}{opens}{enters}\n[variant.other]\ndrop = ["kind.opens"]\n'
+    with pytest.raises(ScenarioError) as caught:
+        other(write(content))
+    assert caught.value.key == f"kind[{len(whole.kind) + 1}].needs.opened"
+    assert content.splitlines()[(caught.value.line or 0) - 1].startswith("needs = { opened")
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ('check.{0}.answer."/more" = 1', "variant.other.check.{0}"),
+        ('drop = ["check.{0}"]', "variant.other.drop[0]"),
+        ('drop = ["check.{0}.answer"]', "variant.other.drop[0]"),
+    ],
+)
+def test_a_name_that_several_have_names_none_of_them(
+    text: str, whole: Scenario, write: Write, change: str, key: str
+) -> None:
+    kind = next(one.kind for one in whole.check if one.answer)
+    second = f'\n[[check]]\nkind = "{kind}"\noccurrence = 1\nanswer = {{ "/second" = {{ equals = 1, code = "c" }} }}\n'
+    with pytest.raises(ScenarioError, match="it is not clear which one is meant") as caught:
+        other(write(f"{text}{second}\n[variant.other]\n{change.format(kind)}\n"))
+    assert caught.value.key == key.format(kind)
+
+
+def test_a_list_that_was_left_out_in_part_and_then_replaced_stands_in_the_variant(
+    text: str, whole: Scenario, write: Write
+) -> None:
+    place = whole.workspace.file[0].at[0]
+    change = f'drop = [\'workspace.file."{place}"\']\nworkspace.file = [{{ at = ["nowhere/a"], text = "" }}]\n'
+    with pytest.raises(ScenarioError) as caught:
+        other(write(f"{text}\n[variant.other]\n{change}"))
+    assert (caught.value.key or "").startswith("variant.other.workspace.file")
