@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -175,6 +176,9 @@ def transaction(file: Path, *, timeout_s: float) -> Iterator[Rows]:
 @contextmanager
 def _connected(file: Path, timeout_s: float) -> Iterator[sqlite3.Connection]:
     """A connection for one use: a file that was put back meanwhile is seen, and nothing lies beside it afterwards."""
+    # who is kept to the workspace may make links in it; harness, which is not, must not follow them out of it
+    if os.path.realpath(file) != os.path.abspath(file):  # noqa: PTH100
+        raise ControlPlaneError("the registry cannot be used: its place has become a link")
     try:
         with closing(sqlite3.connect(file, timeout=timeout_s, isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")

@@ -441,3 +441,20 @@ class Against(RuleBasedStateMachine):
 
 TestAgainstAModel = Against.TestCase
 TestAgainstAModel.settings = settings(max_examples=25, stateful_step_count=20)
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_link_is_not_followed_out_of_the_workspace(tmp_path: Path, linked: str) -> None:
+    folder, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    registry = open_plane(folder)
+    (folder / "registry.sqlite").unlink()
+    if linked == "file":
+        (folder / "registry.sqlite").symlink_to(elsewhere / "registry.sqlite")
+    else:
+        folder.rmdir()
+        folder.symlink_to(elsewhere)
+    with pytest.raises(ControlPlaneError, match="has become a link"):
+        registry.snapshot()
+    assert list(elsewhere.iterdir()) == []
