@@ -73,7 +73,7 @@ def test_what_is_not_there_is_named_with_what_there_is(
         (
             'name = "clock"',
             'name = "clock"\nnmae = 1',
-            "mine.toml:116: kind[3].nmae: unknown key 'nmae'; did you mean 'name'?; allowed: call",
+            "mine.toml:116: kind[3].nmae: unknown key 'nmae'; did you mean 'name'?; allowed: ",
         ),
         ("commands = { quota_reentry = 1 }", "commands = { quota_rentry = 1 }", "did you mean 'quota_reentry'?"),
         ('answer = "quota_should_run"', 'answer = "nope"', "late.reentry_command.answer: no kind 'nope'"),
