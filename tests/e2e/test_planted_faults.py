@@ -134,7 +134,10 @@ FAULTS = {
         "should fail, but: pass",
     ),
     "accept that is reached too early": Fault(
-        RECOVERS, (('accept = ["completed"]', 'accept = ["claimed"]'),), "script reference", "passes before its end"
+        RECOVERS,
+        (('accept = ["completed"]', 'accept = ["claimed"]'),),
+        "wrong script gave_up_after_refusal",
+        "should fail with the code it is named by, but: pass",
     ),
     "wrong script removed": Fault(FINALIZES, ((TOOK, ""),), "code took_foreign_task", "no script reaches it"),
     "code that nothing leads to": Fault(
