@@ -146,3 +146,20 @@ def test_comparison_leaves_out_times_and_volatile_pointers_only(
     one: bytes, other: bytes, volatile: tuple[str, ...], found: list[str]
 ) -> None:
     assert differing(answer(one), answer(other), volatile) == found
+
+
+CHANCE = "'$(cat /proc/sys/kernel/random/uuid)'"
+BY_CHANCE = f"""echo '{{"id": "{CHANCE}", "ids": [1, "{CHANCE}"], "n": %s}}'"""
+
+
+def test_what_no_two_calls_agree_on_is_no_difference(process: ProcessExecutor, root: Path) -> None:
+    shadow = ShadowExecutor(process, Other(process), every=1, root=root)
+    shadow.run(command(root, f"{CHANGES} > /dev/null; {BY_CHANCE % 1}"))
+    assert shadow.counts == ShadowCounts(checks=1)
+    assert sorted(path.name for path in root.iterdir()) == ["lock", "project", "runtime"]
+
+
+def test_what_calls_do_agree_on_is_held_beside_what_they_do_not(process: ProcessExecutor, root: Path) -> None:
+    shadow = ShadowExecutor(process, Other(process, script=BY_CHANCE % 2), every=1, root=root)
+    shadow.run(command(root, BY_CHANCE % 1))
+    assert shadow.counts == ShadowCounts(checks=1, differences=1, differing=["stdout"])
