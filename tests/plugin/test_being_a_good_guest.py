@@ -43,7 +43,7 @@ def test_nothing_is_collected_without_the_plugin_or_without_syrupy_and_the_latte
 @pytest.mark.parametrize(
     ("good", "bad", "said"),
     [
-        ("[end]", "[ende]", "end: this key is missing"),
+        ("[prompt]", "[promt]", "prompt: this key is missing"),
         ("[limits]", "[limits", "is no TOML"),
         ('id = "team/look"', 'id = "team/copied"', "team/copied"),
     ],
