@@ -287,12 +287,13 @@ def test_a_directory_at_rest_is_listed_once(root: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(os, "listdir", counted)
     assert fingerprinter.take(root) is first
-    assert listed == [os.fsencode(root)]  # whose attributes were set at the first look
+    assert listed == [os.fsencode(root)]  # whose attributes were set at the first look, perhaps in the present tick
     while time.clock_gettime_ns(ticks.COARSE) <= root.lstat().st_ctime_ns:
         pass
     assert fingerprinter.take(root) is first
+    at_rest = len(listed)
     assert fingerprinter.take(root) is first
-    assert listed == [os.fsencode(root)] * 2
+    assert len(listed) == at_rest <= 2
 
 
 def test_names_that_come_and_go_faster_than_the_clocks_tick_are_all_seen(root: Path) -> None:
