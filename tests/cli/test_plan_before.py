@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from stopping import stopped
 
 from harness.receipt import read_run
 from harness.schema.outcome import Outcome
@@ -30,19 +31,6 @@ class World(Protocol):
     episode: Callable[[EpisodeJob], EpisodeResult] | None
 
     def result(self, job: EpisodeJob) -> EpisodeResult: ...
-
-
-def stopped(harness: Harness, world: World, *argv: str) -> None:
-    """A run that ends after its first episode."""
-
-    def episode(job: EpisodeJob) -> EpisodeResult:
-        os.kill(os.getpid(), signal.SIGINT)
-        return world.result(job)
-
-    world.episode = episode
-    assert harness("run", *argv, "-n", "1", "--out", "out")[0] == 130
-    world.episode = None
-    world.jobs.clear()
 
 
 def played(world: World) -> list[tuple[str, str, int]]:

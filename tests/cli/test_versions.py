@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Protocol
 
 import pytest
 from planned import job_of, loaded_of, receipt_of
+from stopping import stopped
 
 from harness import wiring
 from harness.cli.going_on import name_of, numbered, steady
@@ -49,19 +48,6 @@ def three(world: World) -> None:
 
 def played(world: World) -> list[tuple[str, str, int]]:
     return [(job.loaded.scenario.id, job.plane.ref, job.trial) for job in world.jobs]
-
-
-def stopped(harness: Harness, world: World, *argv: str) -> None:
-    """A run that ends after its first episode."""
-
-    def episode(job: EpisodeJob) -> EpisodeResult:
-        os.kill(os.getpid(), signal.SIGINT)
-        return world.result(job)
-
-    world.episode = episode
-    assert harness("run", *argv, "-n", "1", "--out", "out")[0] == 130
-    world.episode = None
-    world.jobs.clear()
 
 
 @pytest.mark.parametrize("given", [("--plane", ALL), ("--plane", OLD, "--plane", "loopx==1.4.2,2.1.1")])

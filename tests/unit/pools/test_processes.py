@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from orphaned import PATIENCE_S, appears, began_and_orphaned
 from planned import job_of
 from pooled import breaks, dies, passes, players, refuses, waits
 
@@ -20,7 +21,6 @@ from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult
 from harness.suite import SuiteEnd, run_suite
 
-PATIENCE_S = 60.0
 JOBS = [job_of("pack/a", trial) for trial in range(1, 5)]
 
 
@@ -41,17 +41,6 @@ def play_all(pool: Processes) -> tuple[SuiteEnd, dict[int, EpisodeResult]]:
 
     end = run_suite(JOBS, episode=unused, jobs_at_once=4, done=came.__setitem__, stop=threading.Event(), pool=pool)
     return end, came
-
-
-def appears(folder: Path, pattern: str, count: int = 1) -> list[Path]:
-    """The files, once they are there."""
-    waited = threading.Event()
-    for _ in range(int(PATIENCE_S / 0.02)):
-        found = sorted(folder.glob(pattern))
-        if len(found) >= count:
-            return found
-        waited.wait(0.02)
-    raise AssertionError(f"{pattern}: {sorted(folder.iterdir())}")
 
 
 def test_results_come_back_as_they_were_made_with_their_place_in_the_plan(tmp_path: Path) -> None:
@@ -198,14 +187,7 @@ if __name__ == "__main__":
 
 
 def test_processes_end_with_the_one_that_began_them_however_it_ends(tmp_path: Path) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(
-        PROGRAM.format(path=[str(Path(__file__).parent), *sys.path], folder=str(tmp_path)), encoding="utf-8"
-    )
-    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE) as parent:
-        began = appears(tmp_path, "began-*", 2)
-        os.kill(parent.pid, signal.SIGKILL)
-    pids = {path.name.rpartition("-")[2] for path in began}
+    pids = began_and_orphaned(PROGRAM, tmp_path, Path(__file__).parent, 2)
 
     closed = appears(tmp_path, "closed-*", 2)
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from orphaned import PATIENCE_S, appears, began_and_orphaned
 from planned import job_of
 from pooled import DeskPlayer, asks, desk_players, first_dies, passes, refuses, sits
 
@@ -19,7 +18,6 @@ from harness.pools.workers import Workers, build
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite import SuiteEnd, run_suite
 
-PATIENCE_S = 60.0
 JOBS = [job_of("pack/a", trial) for trial in range(1, 9)]
 
 
@@ -88,16 +86,6 @@ def play_all(pool: Workers, at_once: int) -> tuple[SuiteEnd, dict[int, EpisodeRe
         JOBS, episode=unused, jobs_at_once=at_once, done=came.__setitem__, stop=threading.Event(), pool=pool
     )
     return end, came
-
-
-def appears(folder: Path, pattern: str, count: int) -> list[Path]:
-    waited = threading.Event()
-    for _ in range(int(PATIENCE_S / 0.02)):
-        found = sorted(folder.glob(pattern))
-        if len(found) >= count:
-            return found
-        waited.wait(0.02)
-    raise AssertionError(f"{pattern}: {sorted(folder.iterdir())}")
 
 
 @pytest.mark.slow
@@ -181,14 +169,7 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_processes_shut_down_with_the_one_that_began_them_however_it_ends(tmp_path: Path) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(
-        PROGRAM.format(path=[str(Path(__file__).parent), *sys.path], folder=str(tmp_path)), encoding="utf-8"
-    )
-    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE) as parent:
-        began = appears(tmp_path, "began-*", 3)
-        os.kill(parent.pid, signal.SIGKILL)
-    pids = {path.name.rpartition("-")[2] for path in began}
+    pids = began_and_orphaned(PROGRAM, tmp_path, Path(__file__).parent, 3)
 
     closed = appears(tmp_path, "closed-*-shut", 2)
 
