@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from harness.cli.compare_told import as_json, as_rows, as_text
+from harness.cli.early import looks_of
 from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange, format_option
 from harness.cli.output import say, say_json
 from harness.errors import UsageError
-from harness.qualification.comparing import MARGIN, compare
+from harness.qualification.comparing import ALPHA, MARGIN, compare
 
 __all__ = ["command"]
 
@@ -47,13 +48,20 @@ def command(*, runs: tuple[Path, ...], margin: float, early: bool, form: str) ->
     figures = figures_of(views, trials)
     if len(figures) < 2:  # noqa: PLR2004  (a pair)
         raise UsageError(f"{runs[0]}: only {figures[0].actor} played there; name another run, or run with two --actor")
-    sides = [trials[one.run, one.actor] for one in figures] if early else None
-    found = compare(figures, margin=margin / 100, trials=sides)
+    looked = looks_of(views)
+    sides = [trials[one.run, one.actor] for one in figures] if early or looked is not None else None
+    found = compare(
+        figures,
+        margin=margin / 100,
+        trials=sides,
+        alpha=ALPHA if looked is None else looked.alpha,
+        planned=None if looked is None else looked.planned,
+    )
     if form == "json":
-        say_json(as_json(figures, found), indent=2)
+        say_json(as_json(figures, found, looked=looked), indent=2)
     elif form == "jsonl":
         for row in as_rows(found):
             say_json(row)
     else:
-        say(as_text(views, figures, found))
+        say(as_text(views, figures, found, looked=looked))
     return ExitCode.PASSED

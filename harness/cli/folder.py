@@ -14,6 +14,7 @@ from harness.ports import Clock, Reporter
 from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
+from harness.schema.early import EarlyStop
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -58,6 +59,7 @@ def starting_manifest(
     shard: Shard | None = None,
     max_cost_usd: Decimal | None = None,
     confinement: Confinement = _UNCONFINED,
+    early: EarlyStop | None = None,
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -87,6 +89,7 @@ def starting_manifest(
         shard=shard,
         prices=_prices(jobs),
         max_cost_usd=max_cost_usd,
+        early=early,
     )
 
 
@@ -119,6 +122,8 @@ def as_json(view: RunView, folder: Path) -> JsonValue:
     stopped: JsonValue = list(manifest.stopped)
     versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
     several: dict[str, JsonValue] = {"versions": versions} if versions else {}
+    if manifest.early is not None:
+        several["early"] = manifest.early.model_dump(mode="json")
     return {
         "run": manifest.run_id,
         "folder": str(folder),

@@ -26,6 +26,7 @@ class Order:
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
     ``replay_damaged`` lets what cannot be gone on with be played anew. ``lock`` is the descriptor of the folder of the
     run that is gone on with, locked before anything in it was read. ``confinement`` is what was seen to hold.
+    ``early`` ends the run once it is known which actor is better.
     """
 
     options: EpisodeOptions
@@ -46,3 +47,4 @@ class Order:
     replay_damaged: bool = False
     lock: int | None = None
     confinement: Confinement = field(default_factory=Confinement)
+    early: bool = False

@@ -11,10 +11,11 @@ from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
+from harness.cli.early import stopping_of, told_early
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
-from harness.cli.output import colored, note, say, say_json, width
+from harness.cli.output import colored, folded, note, say, say_json, width
 from harness.cli.remaining import play_remaining
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
@@ -23,6 +24,7 @@ from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
+from harness.schema.early import EarlyStop
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
 
@@ -38,6 +40,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     clock = SystemClock()
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
+    stopping = stopping_of(jobs, None if before is None else before.left) if order.early else None
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(
@@ -49,6 +52,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        early=None if stopping is None else EarlyStop(alpha=stopping.alpha, planned=stopping.planned),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -66,7 +70,10 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                     if order.asked is not None:
                         keep(store, order.asked)
                 earlier = () if before is None else before.left.before
-                end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
+                end, reached = play_remaining(
+                    settings, left, order, store, guard, held=held, before=earlier, stopping=stopping
+                )
+                store.tell_early(None if stopping is None else stopping.told)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
@@ -146,6 +153,8 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
+        for told in told_early(view):
+            say(folded(told))
         kept = {entry.key: entry.workspace for entry in view.log if entry.workspace is not None}
         for number, receipt in enumerate(view.receipts, start=1):
             if receipt.key in kept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import amount, cells, ends, head_of, letters_of, line, percent, told_table
+from harness.cli.rates_told import ENDED_EARLY, amount, cells, ends, head_of, letters_of, line, percent, told_table
 from harness.qualification import CONFIDENCE, WIDEST
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted, of_all, worded
@@ -32,8 +32,9 @@ def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonV
             "run": name,
             "run_id": view.manifest.run_id,
             "state": view.manifest.state,
-            "planned": len(view.manifest.plan),
+            "planned": sum(map(view.manifest.needs, view.manifest.plan)),
             "calls_without_a_receipt": view.beyond.calls,
+            **({} if view.manifest.early is None else {"early": view.manifest.early.model_dump(mode="json")}),
         }
         for name, view in views.items()
     ]
@@ -58,6 +59,8 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
     if len(told) > 1:
         parts.append(_side_by_side(told, letters))
     parts += [_actor(one, letters) for one in told]
+    if any(view.manifest.early is not None and view.manifest.early.is_cut_short for view in views.values()):
+        parts.append(folded(ENDED_EARLY))
     rates = [rate.judged for one in told for rate in (one, *one.scenarios)]
     if not all(rate.is_enough for rate in rates):
         apart = round(100 * WIDEST)
@@ -66,12 +69,14 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
 
 
 def _run(letter: str, name: str, view: RunView) -> str:
-    planned = len(view.manifest.plan)
+    planned = sum(map(view.manifest.needs, view.manifest.plan))
+    spared = len(view.manifest.plan) - planned
     state = "" if view.manifest.state == "complete" else f" ({view.manifest.state})"
+    less = f" and {spared} more not needed" if spared else ""
     more = view.beyond.calls
     apart = f"; {counted(more, 'model call')} of no episode here {worded(more, 'is', 'are')} left out" if more else ""
     planes = ", ".join(plane.ref for plane in view.manifest.planes)
-    return folded(f"{letter}{name}{state}: {counted(planned, 'trial')} planned, {planes}{apart}")
+    return folded(f"{letter}{name}{state}: {counted(planned, 'trial')} planned{less}, {planes}{apart}")
 
 
 def _side_by_side(told: Sequence[ActorFigures], letters: Mapping[str, str]) -> str:

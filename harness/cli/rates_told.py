@@ -11,10 +11,26 @@ from string import ascii_uppercase
 from harness.cli.output import folded, table
 from harness.schema.qualification import Costs, Figures, Interval
 
-__all__ = ["NOTHING", "amount", "cells", "ends", "head_of", "letters_of", "line", "percent", "told_table"]
+__all__ = [
+    "ENDED_EARLY",
+    "NOTHING",
+    "amount",
+    "cells",
+    "ends",
+    "head_of",
+    "letters_of",
+    "line",
+    "percent",
+    "told_table",
+]
 
 _LABEL = 14
 NOTHING = "-"
+#: Of a run whose number of trials hung on what came out.
+ENDED_EARLY = (
+    "the run ended early, once it was known who is better: rates that are told apart so look further apart than they "
+    "are, and how far is not told"
+)
 #: Three digits, rounded down, so that a lower bound stays one.
 _THREE = Context(prec=3, rounding=ROUND_FLOOR)
 

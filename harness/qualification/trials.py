@@ -16,7 +16,8 @@ __all__ = ["trials_of"]
 def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
     """By actor, in plan order; ``last`` are the receipts that count, one of each episode.
 
-    An earlier attempt is no trial: only what it cost is added to that of its episode.
+    An earlier attempt is no trial: only what it cost is added to that of its episode. Nor is a place that was not
+    played because it was not needed any more.
     """
     logs: dict[str, list[RunLogEntry]] = defaultdict(list)
     for receipt, log in zip(view.receipts, view.log, strict=True):
@@ -29,7 +30,8 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
         played[receipt.scenario, receipt.actor.ref, receipt.trial] += 1
         trial = _trial(receipt, own[receipt.key], logs[receipt.episode])
         found.setdefault(receipt.actor.ref, []).append(trial)
-    planned = Counter((place.scenario, place.actor, place.trial) for place in view.manifest.plan)
+    needed = filter(view.manifest.needs, view.manifest.plan)
+    planned = Counter((place.scenario, place.actor, place.trial) for place in needed)
     for (scenario, actor, number), count in (planned - played).items():
         found[actor] += [Trial(scenario=scenario, verdict="not_played", number=number)] * count
     return found

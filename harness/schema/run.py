@@ -9,6 +9,7 @@ from typing import Literal
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
 from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.confinement import Confinement, Hold, SandboxLevel
+from harness.schema.early import EarlyStop
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -276,8 +277,9 @@ class Manifest(Frozen):
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
     of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
-    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
-    plan were not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
+    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``early`` is there where
+    looks in between may end it, and tells what they came to once it ended. ``stopped`` says why places of the plan were
+    not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
     the manifest as it is with an empty seal.
     """
 
@@ -302,8 +304,13 @@ class Manifest(Frozen):
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
     stopped: tuple[str, ...] = ()
+    early: EarlyStop | None = None
     log: Digest | None = None
     seal: Digest | None = None
+
+    def needs(self, place: PlannedEpisode) -> bool:
+        """Whether a place of the plan is to be played: not where who is better was known before."""
+        return self.early is None or self.early.needs(place.actor, place.trial)
 
     @property
     def in_versions(self) -> frozenset[str]:

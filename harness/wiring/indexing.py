@@ -83,7 +83,7 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         finished_at=manifest.finished_at,
         state=manifest.state,
         harness_version=manifest.harness_version,
-        planned=len(manifest.plan),
+        planned=sum(map(manifest.needs, manifest.plan)),
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
         stamp=stamp,

@@ -1,0 +1,280 @@
+"""``harness run --early``: the run ends once it is known who is better, and every command understands that."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness.receipt import read_run
+from harness.schema.outcome import Outcome
+from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
+from harness.schema.verdict import Verdict
+
+NAMES = tuple(f"pack/s{number}" for number in range(6))
+LIVE = ("--yes-spend", "--retries", "2")
+
+
+class World(Protocol):
+    names: tuple[str, ...]
+    jobs: list[EpisodeJob]
+    episode: Callable[[EpisodeJob], EpisodeResult] | None
+    planes: tuple[str, ...]
+
+    def result(self, job: EpisodeJob) -> EpisodeResult: ...
+
+
+class Harness(Protocol):
+    def __call__(self, *argv: str) -> tuple[int, str, str]: ...
+
+
+def says(world: World, verdict: Callable[[EpisodeJob], Verdict]) -> None:
+    """Every episode ends as ``verdict`` says of its job."""
+
+    def episode(job: EpisodeJob) -> EpisodeResult:
+        made = world.result(job)
+        said = verdict(job)
+        cause = {"fail": "model", "not_judged": "provider"}.get(said)
+        code = "stopped" if said == "fail" else None
+        receipt = made.receipt.model_copy(update={"verdict": said, "cause": cause, "failure_code": code})
+        return made.model_copy(update={"receipt": receipt})
+
+    world.episode = episode
+
+
+def ref(job: EpisodeJob) -> str:
+    return job.actor.identity.ref
+
+
+@pytest.fixture(autouse=True)
+def good_and_bad(world: World) -> World:
+    """Six scenarios; who is called bad fails all of them."""
+    world.names = NAMES
+    says(world, lambda job: "fail" if "bad" in ref(job) else "pass")
+    return world
+
+
+def run(harness: Harness, *more: str, actors: tuple[str, ...] = ("a/good", "b/bad")) -> tuple[int, str, str]:
+    named = [word for actor in actors for word in ("--actor", actor)]
+    return harness("run", *named, "--trials", "10", "--early", "--out", "out", "-n", "1", *LIVE, *more)
+
+
+def test_a_clear_difference_ends_the_run_and_saves_the_rest(harness: Harness, world: World) -> None:
+    code, out, err = run(harness)
+
+    assert code == 0, err
+    played = Counter((ref(job), job.trial) for job in world.jobs)
+    after = max(trial for _, trial in played)
+    assert set(played.values()) == {len(NAMES)}
+    assert 2 <= after <= 4
+    saved = 2 * (10 - after) * len(NAMES)
+    assert f"b/bad passes less often than a/good: decided after {after} of 10 planned trials of each scenario" in out
+    assert f"{saved} of 120 planned episodes were not needed" in out
+    assert f"of {2 * after * len(NAMES)} passed" in out
+    assert "Not run" not in out
+    manifest = read_run(Path("out")).manifest
+    assert (manifest.state, len(manifest.plan)) == ("complete", 120)
+    assert [place.trial for place in manifest.plan[:10]] == list(range(1, 11)), "the plan keeps its order"
+
+
+def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> None:
+    run(harness, actors=("a/good", "b/bad"))
+    after = max(receipt.trial for receipt in read_run(Path("out")).receipts)
+
+    assert harness("verify", "out")[0] == 0
+    code, out, _ = harness("compare", "out")
+    assert code == 0
+    assert f"b/bad passes less often than a/good: 0 % against 100 %, decided after {after} of 10 planned trials" in out
+    assert "at most 1 of 20 such runs" in out
+    assert "(between" not in out, "an interval would take the number of trials for fixed"
+    _, out, _ = harness("qualify", "out")
+    assert "out: 36 trials planned and 84 more not needed" in out if after == 3 else "more not needed" in out
+    assert "left out" not in out
+    assert "ended early" in out
+    code, _, err = harness("run", "--resume", "out", *LIVE[:1])
+    assert code == 0
+    assert f"who is better is known after {2 * after * 6} of 120 episodes: nothing is left to play" in err
+    code, out, _ = harness("report", "out")
+    assert code == 0
+    assert "not needed" in Path("out/summary.md").read_text("utf-8") or "not needed" in out
+
+
+def test_the_numbers_of_compare_do_not_take_the_number_of_trials_for_fixed(harness: Harness) -> None:
+    run(harness)
+    told = json.loads(harness("compare", "out", "--format", "json")[1])
+    (pair,) = told["pairs"]
+    early = json.loads(Path("out/manifest.json").read_text("utf-8"))["early"]
+
+    assert pair["finding"] == pair["course"]["finding"] == early["pairs"][0]["finding"] == "worse"
+    assert pair["course"]["after"] == early["pairs"][0]["after"] == early["until"]["a/good"]
+    assert told["methods"]["decision"].startswith("course")
+    trials = 6 * pair["course"]["after"]
+    assert pair["difference"]["high"] > -1 + 2 * (1 - 0.05 ** (1 / trials)), "wider than one look allows"
+
+
+def test_equal_actors_are_played_to_the_end(harness: Harness, world: World) -> None:
+    code, out, _ = run(harness, actors=("a/good", "b/good"))
+
+    assert (code, len(world.jobs)) == (0, 120)
+    assert "a/good and b/good: not decided after 10 of 10 planned trials of each scenario" in out
+    assert "not needed" not in out
+    assert "early looks: not decided after 10 of 10" in harness("compare", "out")[1]
+
+
+def test_only_who_is_in_an_undecided_pair_is_played_on(harness: Harness, world: World) -> None:
+    code, out, _ = run(harness, actors=("a/good", "b/good", "c/bad"))
+
+    assert code == 0
+    last = {actor: max(job.trial for job in world.jobs if ref(job) == actor) for actor in map(ref, world.jobs)}
+    assert (last["a/good"], last["b/good"]) == (10, 10)
+    assert last["c/bad"] <= 5
+    assert f"{6 * (10 - last['c/bad'])} of 180 planned episodes were not needed" in out
+    assert "no order is told: nothing sets apart a/good and b/good" in harness("compare", "out")[1]
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_same_looks(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(harness)
+    whole = Counter((ref(job), job.loaded.scenario.id, job.trial) for job in world.jobs)
+    world.jobs.clear()
+    says(world, lambda job: "fail" if "bad" in ref(job) else "pass")
+    made = world.episode
+
+    def dies(job: EpisodeJob) -> EpisodeResult:
+        if len(world.jobs) == 17:
+            raise KeyboardInterrupt
+        assert made is not None
+        return made(job)
+
+    world.episode = dies
+    monkeypatch.chdir(Path.cwd())
+    named = ("--actor", "a/good", "--actor", "b/bad", "--trials", "10", "--early", "-n", "1", *LIVE)
+    assert harness("run", *named, "--out", "killed")[0] == 130
+    world.episode = made
+    assert harness("run", "--resume", "killed", "--yes-spend", "-n", "1")[0] == 0
+
+    played = Counter((ref(job), job.loaded.scenario.id, job.trial) for job in world.jobs)
+    assert played.keys() == whole.keys()
+    assert sum(played.values()) == sum(whole.values()) + 1, "only what was cut off is played twice"
+    first, second = (read_run(Path(folder)).manifest for folder in ("out", "killed"))
+    assert (first.early, second.state) == (second.early, "complete")
+
+
+def test_an_outage_is_tried_again_in_its_own_round(harness: Harness, world: World) -> None:
+    seen: Counter[tuple[str, int]] = Counter()
+    order: list[int] = []
+
+    def outage(job: EpisodeJob) -> EpisodeResult:
+        order.append(job.trial)
+        made = world.result(job)
+        verdict = "fail" if "bad" in ref(job) else "pass"
+        if job.attempt == 1 and job.trial == 1 and "bad" in ref(job):
+            seen[ref(job), job.trial] += 1
+            row = AttemptRow(
+                operation="turn-1/main", attempt=1, status="failed", usage=None, seconds=0.1, error="unavailable"
+            )
+            lost = made.receipt.model_copy(
+                update={
+                    "verdict": "not_judged",
+                    "cause": "provider",
+                    "outcome": Outcome(status="failed", reason="model_error"),
+                }
+            )
+            return EpisodeResult(receipt=lost, log=made.log.model_copy(update={"attempts": (row,)}))
+        cause, code = ("model", "stopped") if verdict == "fail" else (None, None)
+        judged = made.receipt.model_copy(update={"verdict": verdict, "cause": cause, "failure_code": code})
+        return EpisodeResult(receipt=judged, log=made.log)
+
+    world.episode = outage
+    code, out, _ = run(harness)
+
+    assert code == 0
+    assert seen["b/bad", 1] == 6
+    assert order[:18] == [1] * 18, "the first round ends with what is tried again"
+    assert "b/bad passes less often than a/good: decided after" in out
+
+
+def test_trials_that_were_not_judged_keep_it_from_a_verdict_that_they_could_turn(
+    harness: Harness, world: World
+) -> None:
+    def verdict(job: EpisodeJob) -> Verdict:
+        is_even = job.trial % 2 == 0
+        if "bad" in ref(job):
+            return "pass" if is_even else "fail"
+        return "not_judged" if is_even else "pass"
+
+    says(world, verdict)
+    code, out, _ = run(harness)
+    assert (code, len(world.jobs)) == (2, 120)
+    assert "not decided after 10 of 10" in out
+    out = harness("compare", "out")[1]
+    assert "what was not judged could turn it" in out
+
+
+def test_a_bug_in_a_round_blocks_its_look_and_nothing_else(harness: Harness, world: World) -> None:
+    good = world.episode
+
+    def bug(job: EpisodeJob) -> EpisodeResult:
+        if (ref(job), job.trial, job.loaded.scenario.id) == ("b/bad", 1, NAMES[2]):
+            world.jobs.pop()
+            raise RuntimeError
+        assert good is not None
+        return good(job)
+
+    world.episode = bug
+    code, out, _ = run(harness)
+    assert (code, len(world.jobs)) == (70, 119)
+    assert "not decided after 0 of 10" in out
+
+
+def test_what_it_may_cost_ends_it_as_it_does_without_looks(harness: Harness, world: World) -> None:
+    def closes(job: EpisodeJob) -> EpisodeResult:
+        assert ceiling_of(world) is not None
+        ceiling_of(world).close()
+        return world.result(job)
+
+    del closes
+    code, _, err = harness(
+        "run", "--actor", "a/good", "--actor", "b/bad", "--trials", "3", "--early", "--out", "late", "--yes-spend",
+        "--max-time", "0s",
+    )  # fmt: skip
+    assert (code, "--max-time" in err) == (4, True)
+
+
+def ceiling_of(world: World) -> object:
+    return getattr(world, "ceiling", None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--actor", "script", "--trials", "5"), "--early compares actors, and only script plays; give two or more"),
+        (("--actor", "script", "--actor", "script:x", "--trials", "1"), "give --trials 2 or more"),
+        (("--actor", "script", "--actor", "script:x", "--trials", "5", "--shard", "1/2"), "leave one of them out"),
+        (
+            ("--actor", "script", "--actor", "script:x", "--trials", "5", "--plane", "loopx==0.4.8,1.4.2"),
+            "on one version of a control plane",
+        ),
+    ],
+)
+def test_what_it_cannot_do_is_refused_in_one_line(
+    harness: Harness, world: World, argv: tuple[str, ...], said: str
+) -> None:
+    world.planes = ("loopx==0.4.8", "loopx==1.4.2")
+    code, out, err = harness("run", *argv, "--early")
+    assert (code, out, err.count("\n"), world.jobs) == (4, "", 1, [])
+    assert said in err
+
+
+def test_a_run_that_ended_early_is_not_held_against_another_one(harness: Harness) -> None:
+    run(harness)
+    harness("run", "--actor", "a/good", "--out", "other", *LIVE)
+    code, _, err = harness("compare", "out", "other")
+    assert code == 4
+    assert "out ended early, when its own actors were told apart" in err
+    assert harness("qualify", "out", "other")[0] == 0
