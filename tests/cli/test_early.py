@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from harness.meter import Ceiling
 from harness.receipt import read_run
-from harness.schema.outcome import Outcome
-from harness.schema.run import AttemptRow, EpisodeJob, EpisodeResult
+from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.verdict import Verdict
 
 NAMES = tuple(f"pack/s{number}" for number in range(6))
@@ -24,6 +26,7 @@ class World(Protocol):
     jobs: list[EpisodeJob]
     episode: Callable[[EpisodeJob], EpisodeResult] | None
     planes: tuple[str, ...]
+    ceiling: Ceiling | None
 
     def result(self, job: EpisodeJob) -> EpisodeResult: ...
 
@@ -92,7 +95,7 @@ def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> N
     assert "at most 1 of 20 such runs" in out
     assert "(between" not in out, "an interval would take the number of trials for fixed"
     _, out, _ = harness("qualify", "out")
-    assert "out: 36 trials planned and 84 more not needed" in out if after == 3 else "more not needed" in out
+    assert f"out: {12 * after} trials planned and {120 - 12 * after} more not needed" in out
     assert "left out" not in out
     assert "ended early" in out
     code, _, err = harness("run", "--resume", "out", *LIVE[:1])
@@ -136,67 +139,33 @@ def test_only_who_is_in_an_undecided_pair_is_played_on(harness: Harness, world: 
     assert "no order is told: nothing sets apart a/good and b/good" in harness("compare", "out")[1]
 
 
-def test_a_run_that_was_stopped_goes_on_with_the_same_looks(
-    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_run_that_was_stopped_goes_on_with_the_same_looks(harness: Harness, world: World, is_killed: bool) -> None:
     run(harness)
     whole = Counter((ref(job), job.loaded.scenario.id, job.trial) for job in world.jobs)
     world.jobs.clear()
-    says(world, lambda job: "fail" if "bad" in ref(job) else "pass")
     made = world.episode
 
     def dies(job: EpisodeJob) -> EpisodeResult:
         if len(world.jobs) == 17:
+            shutil.copytree("cut", "killed")
             raise KeyboardInterrupt
         assert made is not None
         return made(job)
 
     world.episode = dies
-    monkeypatch.chdir(Path.cwd())
     named = ("--actor", "a/good", "--actor", "b/bad", "--trials", "10", "--early", "-n", "1", *LIVE)
-    assert harness("run", *named, "--out", "killed")[0] == 130
+    assert harness("run", *named, "--out", "cut")[0] == 130
     world.episode = made
-    assert harness("run", "--resume", "killed", "--yes-spend", "-n", "1")[0] == 0
+    again = "killed" if is_killed else "cut"
+    assert harness("run", "--resume", again, "--yes-spend", "-n", "1")[0] == 0
 
     played = Counter((ref(job), job.loaded.scenario.id, job.trial) for job in world.jobs)
     assert played.keys() == whole.keys()
     assert sum(played.values()) == sum(whole.values()) + 1, "only what was cut off is played twice"
-    first, second = (read_run(Path(folder)).manifest for folder in ("out", "killed"))
-    assert (first.early, second.state) == (second.early, "complete")
-
-
-def test_an_outage_is_tried_again_in_its_own_round(harness: Harness, world: World) -> None:
-    seen: Counter[tuple[str, int]] = Counter()
-    order: list[int] = []
-
-    def outage(job: EpisodeJob) -> EpisodeResult:
-        order.append(job.trial)
-        made = world.result(job)
-        verdict = "fail" if "bad" in ref(job) else "pass"
-        if job.attempt == 1 and job.trial == 1 and "bad" in ref(job):
-            seen[ref(job), job.trial] += 1
-            row = AttemptRow(
-                operation="turn-1/main", attempt=1, status="failed", usage=None, seconds=0.1, error="unavailable"
-            )
-            lost = made.receipt.model_copy(
-                update={
-                    "verdict": "not_judged",
-                    "cause": "provider",
-                    "outcome": Outcome(status="failed", reason="model_error"),
-                }
-            )
-            return EpisodeResult(receipt=lost, log=made.log.model_copy(update={"attempts": (row,)}))
-        cause, code = ("model", "stopped") if verdict == "fail" else (None, None)
-        judged = made.receipt.model_copy(update={"verdict": verdict, "cause": cause, "failure_code": code})
-        return EpisodeResult(receipt=judged, log=made.log)
-
-    world.episode = outage
-    code, out, _ = run(harness)
-
-    assert code == 0
-    assert seen["b/bad", 1] == 6
-    assert order[:18] == [1] * 18, "the first round ends with what is tried again"
-    assert "b/bad passes less often than a/good: decided after" in out
+    first, second = (read_run(Path(folder)).manifest for folder in ("out", again))
+    assert (first.early, first.seal is None) == (second.early, second.seal is None)
+    assert second.state == "complete"
 
 
 def test_trials_that_were_not_judged_keep_it_from_a_verdict_that_they_could_turn(
@@ -232,22 +201,32 @@ def test_a_bug_in_a_round_blocks_its_look_and_nothing_else(harness: Harness, wor
     assert "not decided after 0 of 10" in out
 
 
-def test_what_it_may_cost_ends_it_as_it_does_without_looks(harness: Harness, world: World) -> None:
-    def closes(job: EpisodeJob) -> EpisodeResult:
-        assert ceiling_of(world) is not None
-        ceiling_of(world).close()
-        return world.result(job)
+def test_what_it_may_cost_ends_it_before_a_verdict_as_it_does_without_looks(harness: Harness, world: World) -> None:
+    good = world.episode
 
-    del closes
-    code, _, err = harness(
-        "run", "--actor", "a/good", "--actor", "b/bad", "--trials", "3", "--early", "--out", "late", "--yes-spend",
-        "--max-time", "0s",
-    )  # fmt: skip
-    assert (code, "--max-time" in err) == (4, True)
+    def dear(job: EpisodeJob) -> EpisodeResult:
+        ceiling = world.ceiling
+        assert ceiling is not None
+        assert good is not None
+        ceiling.reserve(job.key, Decimal(400_000), seconds=1.0, stopped=lambda: False)
+        ceiling.settle(job.key, Decimal(400_000))
+        return good(job)
 
-
-def ceiling_of(world: World) -> object:
-    return getattr(world, "ceiling", None)
+    world.episode = dear
+    actors = ("a/priced-bounded-good", "b/priced-bounded-bad")
+    named = [word for actor in actors for word in ("--actor", actor)]
+    code, out, err = harness(
+        "run", *named, "--trials", "10", "--early", "--out", "out", "-n", "1", "--max-cost", "2.00"
+    )
+    assert (code, len(world.jobs)) == (2, 5)
+    assert "--max-cost is reached" in err
+    assert "not decided after 0 of 10" in out
+    assert "115 not run" in out
+    world.episode = good
+    assert harness("run", "--resume", "out", "--max-cost", "900", "-n", "1")[0] == 0
+    told = read_run(Path("out")).manifest
+    assert told.early is not None
+    assert (told.state, told.early.is_decided) == ("complete", True)
 
 
 @pytest.mark.parametrize(
