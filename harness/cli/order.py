@@ -26,7 +26,6 @@ class Order:
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
     ``replay_damaged`` lets what cannot be gone on with be played anew. ``lock`` is the descriptor of the folder of the
     run that is gone on with, locked before anything in it was read. ``confinement`` is what was seen to hold.
-    ``early`` ends the run once it is known which actor is better.
     """
 
     options: EpisodeOptions
@@ -47,4 +46,8 @@ class Order:
     replay_damaged: bool = False
     lock: int | None = None
     confinement: Confinement = field(default_factory=Confinement)
-    early: bool = False
+
+    @property
+    def early(self) -> bool:
+        """Whether the run ends once it is known which actor is better."""
+        return self.asked is not None and self.asked.early

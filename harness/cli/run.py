@@ -112,17 +112,9 @@ def run(
     """
     settings = wiring.settings()
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
-    scale = Scale.of(context)
     asked = Asked(
-        selection=selection,
-        actors=actors,
-        planes=planes,
-        sets=sets,
-        trials=trials,
-        shard=scale.shard,
-        early=scale.early,
-        said=typed(context),
-    )
+        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, said=typed(context)
+    ).model_copy(update=Scale.of(context).asked)
     lock = _claimed(context, resume, spending)
     if resume is not None:
         asked = asked_of(resume, asked if _says_what(context) else None)
@@ -155,7 +147,6 @@ def run(
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
         confinement=confinement(options.sandbox),
-        early=asked.early,
     )
     return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
 

@@ -53,6 +53,11 @@ class Scale:
             early=bool(kept(context, "early")),
         )
 
+    @property
+    def asked(self) -> dict[str, str | bool | None]:
+        """What of it decides what is played."""
+        return {"shard": self.shard, "early": self.early}
+
     def over(self, settings: wiring.Settings) -> wiring.Settings:
         """The settings with the time-outs that the command line gives. Raises UsageError."""
         return replace(settings, providers=config.read_time_outs(self.connect, self.read))
