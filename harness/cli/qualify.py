@@ -10,7 +10,9 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
+from harness.cli.power_plan import Power, power_options, tell_plan
 from harness.cli.qualify_told import as_json, as_rows, as_text
+from harness.errors import UsageError
 
 __all__ = ["qualify"]
 
@@ -19,11 +21,12 @@ Examples:
   harness qualify reports/RUN-ID
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
+  harness qualify reports/RUN-ID --power-plan --detect 0.05 --power 0.8
 """
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, type=click.Path(file_okay=False, path_type=Path), metavar="[RUN]...")
 @click.option(
     "-k",
     "--in-a-row",
@@ -32,13 +35,20 @@ Examples:
     metavar="K",
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
+@power_options
 @format_option("What is printed; jsonl is one actor, or one scenario of one, a line.")
-def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
+@click.pass_context
+def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
 
     No decision is made, and nobody is ranked. Several runs stand side by side only where scenarios, their
     classifier, the control planes and the settings of models are the same.
     """
+    power = Power.of(context)
+    if power is not None:
+        return tell_plan(power, runs, form)
+    if not runs:
+        raise UsageError("name a run folder, like reports/RUN-ID")
     views = read_judged(runs, by_version=True)
     told = figures_of(views, trials_by_actor(views), most)
     if form == "json":
