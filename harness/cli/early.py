@@ -13,7 +13,7 @@ from harness.schema.counting import counted, of_all, worded
 from harness.schema.early import EarlyPair, EarlyStop
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
 
-__all__ = ["looks_of", "narrowed", "refuse_early", "stopping_of", "told_early"]
+__all__ = ["looks_of", "narrowed", "refuse_early", "spared", "stopping_of", "told_early"]
 
 
 def refuse_early(jobs: Sequence[EpisodeJob], *, shard: str | None) -> None:
@@ -98,14 +98,18 @@ def told_early(view: RunView) -> tuple[str, ...]:
     early = view.manifest.early
     if early is None or not early.pairs:
         return ()
+    less, planned = spared(view), len(view.manifest.plan)
+    ended = (f"{of_all(less, planned, 'planned episode')} {worded(less, 'was', 'were')} not needed",)
+    return (*(_pair(pair, early) for pair in early.pairs), *(ended if less else ()))
+
+
+def spared(view: RunView) -> int:
+    """How many places of the plan were not played because they were not needed any more."""
     there = {(one.scenario, one.actor.ref, one.trial) for one in view.receipts}
-    spared = sum(
+    return sum(
         not view.manifest.needs(place) and (place.scenario, place.actor, place.trial) not in there
         for place in view.manifest.plan
     )
-    planned = len(view.manifest.plan)
-    ended = (f"{of_all(spared, planned, 'planned episode')} {worded(spared, 'was', 'were')} not needed",)
-    return (*(_pair(pair, early) for pair in early.pairs), *(ended if spared else ()))
 
 
 def _pair(pair: EarlyPair, early: EarlyStop) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.cli.early import spared
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import ENDED_EARLY, amount, cells, ends, head_of, letters_of, line, percent, told_table
 from harness.qualification import CONFIDENCE, WIDEST
@@ -32,7 +33,7 @@ def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonV
             "run": name,
             "run_id": view.manifest.run_id,
             "state": view.manifest.state,
-            "planned": sum(map(view.manifest.needs, view.manifest.plan)),
+            "planned": len(view.manifest.plan) - spared(view),
             "calls_without_a_receipt": view.beyond.calls,
             **({} if view.manifest.early is None else {"early": view.manifest.early.model_dump(mode="json")}),
         }
@@ -69,10 +70,10 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
 
 
 def _run(letter: str, name: str, view: RunView) -> str:
-    planned = sum(map(view.manifest.needs, view.manifest.plan))
-    spared = len(view.manifest.plan) - planned
+    fewer = spared(view)
+    planned = len(view.manifest.plan) - fewer
     state = "" if view.manifest.state == "complete" else f" ({view.manifest.state})"
-    less = f" and {spared} more not needed" if spared else ""
+    less = f" and {fewer} more not needed" if fewer else ""
     more = view.beyond.calls
     apart = f"; {counted(more, 'model call')} of no episode here {worded(more, 'is', 'are')} left out" if more else ""
     planes = ", ".join(plane.ref for plane in view.manifest.planes)

@@ -28,7 +28,7 @@ _LABEL = 14
 NOTHING = "-"
 #: Of a run whose number of trials hung on what came out.
 ENDED_EARLY = (
-    "the run ended early, once it was known who is better: rates that are told apart so look further apart than they "
+    "trials ended early, once it was known who is better: rates that are told apart so look further apart than they "
     "are, and how far is not told"
 )
 #: Three digits, rounded down, so that a lower bound stays one.

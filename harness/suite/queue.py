@@ -57,7 +57,7 @@ class Queue:
 
     ``before`` are results of the same run, in their order, that an earlier process was killed after. ``pacing`` may
     hold a provider back further, and says when one wants to be left alone. ``in_rounds`` plays trial 1 of everything
-    first, and so on; no trial begins before the one before the last is over, so that little is played for nothing.
+    first, and so on; while a trial goes on only the next one may begin, so that little is played for nothing.
     """
 
     def __init__(

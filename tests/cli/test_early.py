@@ -97,7 +97,7 @@ def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> N
     _, out, _ = harness("qualify", "out")
     assert f"out: {12 * after} trials planned and {120 - 12 * after} more not needed" in out
     assert "left out" not in out
-    assert "ended early" in out
+    assert "trials ended early" in out
     code, _, err = harness("run", "--resume", "out", *LIVE[:1])
     assert code == 0
     assert f"who is better is known after {2 * after * 6} of 120 episodes: nothing is left to play" in err
