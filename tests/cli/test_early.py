@@ -128,6 +128,18 @@ def test_equal_actors_are_played_to_the_end(harness: Harness, world: World) -> N
     assert "early looks: not decided after 10 of 10" in harness("compare", "out")[1]
 
 
+def test_what_no_look_found_is_not_found_afterwards_by_a_test_for_a_fixed_number(
+    harness: Harness, world: World
+) -> None:
+    world.names = NAMES[:1]
+    says(world, lambda job: "fail" if "bad" in ref(job) and job.trial % 2 else "pass")
+    run(harness)
+    told = json.loads(harness("compare", "out", "--format", "json")[1])["pairs"][0]
+    assert told["corrected"] < 0.05
+    assert (told["finding"], told["course"]["finding"], told["course"]["after"]) == ("undecided", None, 10)
+    assert "not enough evidence" in harness("compare", "out")[1]
+
+
 def test_only_who_is_in_an_undecided_pair_is_played_on(harness: Harness, world: World) -> None:
     code, out, _ = run(harness, actors=("a/good", "b/good", "c/bad"))
 

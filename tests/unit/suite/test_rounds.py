@@ -133,3 +133,12 @@ def test_a_provider_that_is_left_alone_holds_nobody_else_back() -> None:
             else result.model_copy(update={"log": result.log.model_copy(update={"attempts": (row,)})}),
         )
     assert played == {"a/m": len(SCENARIOS) * TRIALS, "b/m": 1}
+
+
+def test_an_outage_of_what_is_not_needed_any_more_is_not_tried_again() -> None:
+    queue = Queue(plan_of(2), Care(retries=2), in_rounds=True)
+    entry = queue.start()
+    assert entry is not None
+    assert len(queue.keep(lambda _: False)) == len(plan_of(2)) - 1
+    assert not queue.ended(entry, ended(entry.job, lambda _: "pass", outage=True))
+    assert queue.start() is None
