@@ -25,6 +25,7 @@ from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.quarantine import quarantine
 
 __all__ = ["play"]
 
@@ -36,6 +37,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
+    standing = quarantine(settings, clock.now(), wiring.scenarios)
+    places = {(job.loaded.scenario.id, job.actor.identity.ref) for job in jobs}
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
@@ -49,6 +52,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        quarantine=standing.applied(places),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -76,6 +80,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
+    for remark in standing.remarks(places):
+        note(f"harness: {remark}")
     problem = note_run(folder, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")

@@ -1,8 +1,8 @@
 """JUnit XML for build servers: a suite per scenario, a case per actor and trial.
 
-``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending``, places of the plan that
-were not run, attempts that another one followed, and stale recordings of a run that was told to go on are skipped:
-nothing drops out of the count.
+``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor). Skipped are ``pending``, places of the
+plan that were not run, attempts that another one followed, what did not pass in quarantine, and stale recordings of a
+run that was told to go on: nothing drops out of the count.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[Planne
 
 def _counted(row: Episode, *, quiet: bool) -> Verdict:
     """As build servers shall count it: what the run goes on from, or tried again, breaks no build."""
-    return "pending" if row.followed or (quiet and row.stale) else row.receipt.verdict
+    aside = row.quarantine is not None and row.receipt.verdict != "pass"
+    return "pending" if aside or row.followed or (quiet and row.stale) else row.receipt.verdict
 
 
 def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:
@@ -93,6 +94,7 @@ def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:
         ("steps", steps_in_short(receipt)),
         ("plane", receipt.plane.ref),
         ("attempt", str(receipt.attempt)),
+        ("quarantine", None if row.quarantine is None else row.quarantine.terms),
     ):
         if value is not None:
             ET.SubElement(properties, "property", name=key, value=plain(value))
@@ -111,6 +113,10 @@ def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:
 
 def _message(row: Episode) -> str:
     """What a build server shows in its list: the code, and what kind of outage it was."""
+    return _code(row) if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {_code(row)}"
+
+
+def _code(row: Episode) -> str:
     receipt = row.receipt
     if receipt.failure_code is None:
         return ending(receipt)
