@@ -69,6 +69,7 @@ history = LazyGroup(
     "history",
     {
         "list": ("harness.cli.history_index", "list_runs", "List runs, newest first."),
+        "diff": ("harness.cli.history_diff", "diff", "Tell what is different in a run from an earlier one."),
         "merge": ("harness.cli.merging", "merge_runs", "Put the shards of one plan together."),
         "rebuild": ("harness.cli.history_index", "rebuild", "Make the index of runs anew from their folders."),
         "prune": ("harness.cli.history_index", "prune", "Remove the folders of old runs."),
@@ -78,6 +79,7 @@ history = LazyGroup(
     epilog="""\b
 Examples:
   harness history list
+  harness history diff reports/RUN-ID
   harness history merge shards/1 shards/2 --out nightly
   harness history purge reports/RUN-ID
 """,
