@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 
+from harness.schema.message import Usage, known_count
 from harness.schema.qualification import Trial
 from harness.schema.receipt import Receipt
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
@@ -39,6 +40,8 @@ def _trial(receipt: Receipt, own: RunLogEntry, logs: list[RunLogEntry]) -> Trial
     rows = [row for log in logs for row in log.attempts if row.status != "not_sent"]
     damaged = sum(log.at_least for log in logs)
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
+    # without a row there are four empty columns
+    columns = [[counts[place] for counts in map(_told, rows)] for place in range(4)]
     return Trial(
         scenario=receipt.scenario,
         verdict=receipt.verdict,
@@ -50,9 +53,24 @@ def _trial(receipt: Receipt, own: RunLogEntry, logs: list[RunLogEntry]) -> Trial
         calls=len(rows) + damaged,
         unknown_calls=len(rows) - len(known) + damaged,
         micro_usd=sum(known, Decimal(0)),
-        models=_models(own.attempts),
+        tokens=_four(_known(column) for column in columns),
+        untold=_four(column.count(None) + damaged for column in columns),
+        models=tuple(dict.fromkeys(row.model for row in own.attempts if row.model is not None)),
+        fingerprints=tuple(dict.fromkeys(row.fingerprint for row in own.attempts if row.fingerprint is not None)),
     )
 
 
-def _models(rows: Iterable[AttemptRow]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.model for row in rows if row.model is not None))
+def _told(row: AttemptRow) -> tuple[int | None, ...]:
+    """Tokens of input, of that from a cache, of output, of that for reasoning."""
+    one = Usage() if row.usage is None or row.inconsistent else row.usage
+    sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)
+    return tuple(map(known_count, sorts))
+
+
+def _known(column: Iterable[int | None]) -> int:
+    return sum(count for count in column if count is not None)
+
+
+def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
+    first, second, third, fourth = counts
+    return first, second, third, fourth
