@@ -20,6 +20,7 @@ __all__ = [
     "TRIED_AGAIN",
     "VERDICT_WORDS",
     "Episode",
+    "by_trial",
     "counts",
     "episodes",
     "headline",
@@ -124,6 +125,14 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
         )
         for number, receipt in enumerate(view.receipts, start=1)
     )
+
+
+def by_trial(rows: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], ...]:
+    """All attempts at each episode together, the one that counts last; as many as there are trials, in plan order."""
+    found: dict[str, list[Episode]] = {}
+    for row in rows:
+        found.setdefault(row.receipt.episode, []).append(row)
+    return tuple(tuple(sorted(some, key=lambda row: row.receipt.attempt)) for some in found.values())
 
 
 def counts(view: RunView) -> dict[Verdict, int]:
