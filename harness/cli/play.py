@@ -16,6 +16,7 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
+from harness.cli.reporting import files_of
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -74,7 +75,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
-                store.write_report(reporter.filename, reporter.render(view))
+                for name, text in files_of(reporter, view):
+                    store.write_report(name, text)
     tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(settings, view, folder)
