@@ -24,7 +24,7 @@ _LABELS: Final[dict[PlaceKind, str]] = {
     "fixed": "fixed",
     "better": "better",
     "not_judged": "not judged",
-    "judged": "judged again",
+    "judged": "judged more",
     "changed": "other text",
     "added": "added",
     "removed": "not played",
