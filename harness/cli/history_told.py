@@ -49,7 +49,7 @@ def _actor(one: ActorChanges) -> Iterator[str]:
         return
     yield folded(f"{name}: {_passed(one.now)}, {_passed(one.before)} before")
     lines = [*_places(one), *_moved(one), *_rate(one), *_shifts(one)]
-    yield from lines or [line("as before", f"nothing but chance in {counted(one.alike, 'scenario')}")]
+    yield from lines or [line("as before", f"{counted(one.alike, 'scenario')}, but for what chance explains")]
 
 
 def _passed(counts: Counts | None) -> str:
