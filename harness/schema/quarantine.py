@@ -14,8 +14,8 @@ __all__ = ["QuarantineEntry", "entry_for"]
 class QuarantineEntry(Frozen):
     """Episodes of ``scenario``, an id or a glob, by ``actor``.
 
-    That is its name, or a glob; ``script`` means all scripts, None anybody. ``owner`` sees to it, ``reason`` says why, both one line. ``expires`` is the last day, UTC, on which it holds, ISO
-    8601.
+    An actor is meant by its name or a glob; ``script`` means all scripts, None anybody. ``owner`` sees to it,
+    ``reason`` says why, both one line. ``expires`` is the last day, UTC, on which it holds, ISO 8601.
     """
 
     scenario: str
