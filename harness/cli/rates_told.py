@@ -16,9 +16,11 @@ __all__ = [
     "amount",
     "cells",
     "ends",
+    "episode_cost",
     "head_of",
     "letters_by_run",
     "line",
+    "pass_cost",
     "percent",
     "tokens_of",
     "told_table",
@@ -79,6 +81,16 @@ def tokens_of(count: TokenCount) -> str:
     if count.per_episode is None:
         return NOTHING
     return f">= {int(count.per_episode):,}" if count.untold else f"{round(count.per_episode):,}"
+
+
+def episode_cost(costs: Costs | None) -> str:
+    """What one episode costs, as ``amount`` tells it."""
+    return amount(costs, None if costs is None else costs.usd_per_episode)
+
+
+def pass_cost(costs: Costs | None) -> str:
+    """What one pass costs, as ``amount`` tells it."""
+    return amount(costs, None if costs is None else costs.usd_per_pass)
 
 
 def ends(interval: Interval) -> tuple[int, int]:
