@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,13 @@ from judged import Played, view_of, write_run
 
 from harness.errors import StoreError
 from harness.qualification import actor_figures, estimate, in_a_row, mean_in_a_row, pass_at_k, trials_of, wilson
+from harness.qualification.comparing import compare
+from harness.qualification.difference import mcnemar
+from harness.qualification.permutation import Stratum, permutation_test
 from harness.receipt import last_attempts, read_run
+from harness.schema.comparison import Pair
 from harness.schema.outcome import Outcome
+from harness.schema.qualification import Trial
 
 E001_N, E001_K = 99, 100
 E003 = {"pack/t1": (6, 8), "pack/t2": (8, 8), "pack/t3": (3, 8)}
@@ -64,6 +70,49 @@ def test_e009_only_a_finished_verdict_counts_and_a_timeout_with_one_does() -> No
     assert found.failure_codes == {"duration": 1, "wrong": 1}
     assert found.not_judged == {"harness": 2, "scenario": 1}
     assert (found.as_failures.passes, found.as_failures.n) == (1, 6)
+
+
+#: Scenarios of one trial each, by whether A and B passed them.
+E011 = {(True, True): 150, (True, False): 22, (False, True): 8, (False, False): 40}
+E011_DIFFERENCE, E011_CHANCE = 0.063636364, 0.016124802
+E013_BASELINE = [1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1]
+E013_CANDIDATE = [1, 1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0]
+
+
+def paired(first: Sequence[bool | int], second: Sequence[bool | int]) -> Pair:
+    """What is found of two models that played each scenario once."""
+    sides = [
+        [Trial(scenario=f"pack/s{at}", verdict="pass" if passed else "fail") for at, passed in enumerate(side)]
+        for side in (first, second)
+    ]
+    (pair,) = compare(
+        [actor_figures("run", name, "live", side, most=1) for name, side in zip("AB", sides, strict=True)]
+    ).pairs
+    return pair
+
+
+def test_e011_scenarios_that_both_played_are_pairs() -> None:
+    places = [both for both, count in E011.items() for _ in range(count)]
+    first, second = zip(*places, strict=True)
+    pair = paired(first, second)
+
+    assert pair.difference is not None
+    assert pair.difference.effect == pytest.approx(-E011_DIFFERENCE, abs=1e-6)
+    assert pair.chance == pytest.approx(E011_CHANCE, abs=1e-6)
+    assert pair.chance == pytest.approx(mcnemar(22, 8), abs=1e-12)
+    assert pair.finding == "worse"
+    # as if the scenarios were not the same ones, in one heap: another number, which tells nothing
+    assert permutation_test([Stratum(sum(first), len(first), sum(second), len(second))]) > 0.1
+
+
+def test_e013_one_lost_scenario_and_ties_are_no_regression() -> None:
+    pair = paired(E013_BASELINE, E013_CANDIDATE)
+    sides = [(one.first_passes, one.second_passes) for one in pair.scenarios]
+
+    assert (sides.count((0, 1)), sides.count((1, 0)), len([one for one in sides if one[0] == one[1]])) == (0, 1, 11)
+    assert pair.chance == 1.0
+    assert pair.finding == "undecided"
+    assert pair.trials is not None
 
 
 @pytest.mark.parametrize("verdict", ["2", "-1", "null", "NaN", '"yes"'])
