@@ -19,24 +19,14 @@ from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 __all__ = ["CsvReporter", "build"]
 
 #: ``number`` is that of ``harness show RUN/NUMBER``; seconds are of the last attempt, money and tokens of all.
-_HEAD: Final = (
-    *(
-        "run",
-        "number",
-        "scenario",
-        "actor",
-        "kind",
-        "provider",
-        "model",
-        "recording",
-        "plane",
-        "plane_version",
-        "trial",
-    ),
-    *("verdict", "cause", "code", "outcome", "stale", "attempts", "earlier_attempts", "started_at", "seconds"),
-    *("seconds_of_all", "model_turns", "tool_calls", "executed_calls", "refused_calls", "steps", "unexpected_changes"),
-    *("model_calls", "calls_of_unknown_cost", "usd", "input_tokens", "cached_tokens", "output_tokens"),
-    *("reasoning_tokens", "answered_by", "fingerprints", "scenario_digest", "actor_digest"),
+_HEAD: Final = tuple(
+    """
+    run number scenario actor kind provider model recording plane plane_version trial
+    verdict cause code outcome stale quarantine attempts earlier_attempts started_at
+    seconds seconds_of_all model_turns tool_calls executed_calls refused_calls steps unexpected_changes
+    model_calls calls_of_unknown_cost usd input_tokens cached_tokens output_tokens reasoning_tokens answered_by
+    fingerprints scenario_digest actor_digest
+    """.split()
 )
 _TOKENS: Final = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 _MICRO: Final = Decimal(1_000_000)
@@ -82,6 +72,7 @@ def _played(tries: Sequence[Episode]) -> dict[str, Cell]:
         "code": receipt.failure_code,
         "outcome": receipt.outcome.name,
         "stale": row.stale,
+        "quarantine": None if row.quarantine is None else row.quarantine.terms,
         "attempts": len(tries),
         "earlier_attempts": "; ".join(one.receipt.failure_code or one.receipt.outcome.name for one in earlier),
         "started_at": None if row.log is None else row.log.started_at,

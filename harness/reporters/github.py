@@ -46,7 +46,7 @@ class GithubReporter:
         sorts: dict[_Sort, list[_Alike]] = {"error": [], "warning": []}
         for alike in _alike(rows):
             first = alike[0]
-            is_error = first.receipt.verdict == "fail" or (first.stale and not quiet)
+            is_error = first.quarantine is None and (first.receipt.verdict == "fail" or (first.stale and not quiet))
             sorts["error" if is_error else "warning"].append(alike)
         # GitHub shows ten: where there are more, this line is the one that says so
         left_out = sum(max(0, len(some) - _SHOWN) for some in sorts.values()) + len(not_run(view))
@@ -84,6 +84,7 @@ def _annotation(sort: _Sort, alike: _Alike, trials: Mapping[tuple[str, str], int
     of_all = trials[receipt.scenario, row.who]
     times = f" in {len(alike)} of {of_all} trials" if of_all > 1 else ""
     lines = [f"episode {row.number}, {row.actor}: {receipt.failure_code or 'no code'} ({ending(receipt)})"]
+    lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     lines += [line for piece in told(row) for line in evidence(piece)]
     lines += [proves_nothing(1)] if row.stale else []
     lines += [f"to record anew: {line}" for line in to_do([row])]

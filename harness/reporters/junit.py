@@ -1,7 +1,8 @@
 """JUnit XML for build servers: a suite per scenario, a case per actor and trial.
 
-``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending``, places of the plan that
-were not run, and stale recordings of a run that was told to go on are skipped: nothing drops out of the count.
+``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor). Skipped are ``pending``, places of the
+plan that were not run, what did not pass in quarantine, and stale recordings of a run that was told to go on: nothing
+drops out of the count.
 
 Earlier attempts stand in the case of their trial as Surefire writes reruns: ``flakyFailure`` and ``flakyError`` where
 the last attempt passed, else ``rerunFailure`` and ``rerunError``. Who does not know these elements finds the same in
@@ -107,8 +108,9 @@ def _totals(element: ET.Element, trials: Sequence[Trial], empty: Sequence[Planne
 
 
 def _counted(row: Episode, *, quiet: bool) -> Verdict:
-    """As build servers shall count it: what the run goes on from breaks no build."""
-    return "pending" if quiet and row.stale else row.receipt.verdict
+    """As build servers shall count it: what the run goes on from, or set aside, breaks no build."""
+    aside = row.quarantine is not None and row.receipt.verdict != "pass"
+    return "pending" if aside or (quiet and row.stale) else row.receipt.verdict
 
 
 def _case(suite: ET.Element, tries: Trial, *, quiet: bool) -> None:
@@ -148,6 +150,7 @@ def _of_case(tries: Trial) -> Iterator[tuple[str, str | None]]:
     yield "actor", receipt.actor.ref
     yield "trial", str(receipt.trial)
     yield "attempts", str(len(tries))
+    yield "quarantine", None if row.quarantine is None else row.quarantine.terms
     if receipt.actor.kind != "live":
         return
     spent = trial_of(receipt, [one.log for one in tries if one.log is not None])
@@ -169,6 +172,10 @@ def _evidence(row: Episode) -> str:
 
 def _message(row: Episode) -> str:
     """What a build server shows in its list: the code, and what kind of outage it was."""
+    return _code(row) if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {_code(row)}"
+
+
+def _code(row: Episode) -> str:
     receipt = row.receipt
     if receipt.failure_code is None:
         return ending(receipt)

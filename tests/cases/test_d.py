@@ -18,6 +18,7 @@ import click
 import pytest
 import recorded as rec
 from pydantic import JsonValue, ValidationError
+from report_pages import without_script
 
 from harness.cli import main as entry
 from harness.cli.ceilings import amount, duration
@@ -301,7 +302,9 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
     page = html.build().render(hostile)
     seen = Tags(page)
     tags = [tag for tag, _ in seen.tags]
-    assert (tags.count("style"), {"script", "img", "iframe", "link"} & set(tags)) == (1, set())
+    assert (tags.count("style"), {"img", "iframe", "link"} & set(tags)) == (1, set())
+    # the page's own: the data, which no browser runs, and what reads it
+    assert [found for tag, found in seen.tags if tag == "script"] == [{"type": "text/plain", "id": "packed"}, {}]
     names = {name for _, attributes in seen.tags for name in attributes}
     assert not {name for name in names if name.startswith("on")} | {"src", "style"} & names
     assert all(attributes["href"].startswith("#") for _, attributes in seen.tags if "href" in attributes)
@@ -310,7 +313,7 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
 
 
 def test_d006_the_text_is_shown_as_it_is_in_every_place(hostile: RunView) -> None:
-    text = "".join(Tags(html.build().render(hostile)).words)
+    text = "".join(Tags(without_script(html.build().render(hostile))).words)
     # actor, tool, asks, problem, expected and got, changed path, file name, model's words
     assert text.count(HOSTILE) >= 9
     assert "".join(HOSTILE.split()) in "".join(terminal.build().render(hostile).split())
