@@ -19,14 +19,21 @@ from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 __all__ = ["CsvReporter", "build"]
 
 #: ``number`` is that of ``harness show RUN/NUMBER``; seconds are of the last attempt, money and tokens of all.
-_HEAD: Final = tuple(
-    """
-    run number scenario actor kind provider model recording plane plane_version trial
-    verdict cause code outcome stale quarantine attempts earlier_attempts started_at
-    seconds seconds_of_all model_turns tool_calls executed_calls refused_calls steps unexpected_changes
-    model_calls calls_of_unknown_cost usd input_tokens cached_tokens output_tokens reasoning_tokens answered_by
-    fingerprints scenario_digest actor_digest
-    """.split()
+_HEAD: Final = (
+    *("run", "number", "scenario", "actor", "kind", "provider", "model"),
+    *("recording", "plane", "plane_version", "trial", "verdict", "cause", "code"),
+    *("outcome", "stale", "quarantine", "attempts", "earlier_attempts", "started_at", "seconds"),
+    *("seconds_of_all", "model_turns", "tool_calls", "executed_calls", "refused_calls", "steps", "unexpected_changes"),
+    *(
+        "model_calls",
+        "calls_of_unknown_cost",
+        "usd",
+        "input_tokens",
+        "cached_tokens",
+        "output_tokens",
+        "reasoning_tokens",
+    ),
+    *("answered_by", "fingerprints", "scenario_digest", "actor_digest"),
 )
 _TOKENS: Final = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 _MICRO: Final = Decimal(1_000_000)
