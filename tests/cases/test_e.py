@@ -8,19 +8,23 @@ from pathlib import Path
 import pytest
 from judged import Played, view_of, write_run
 
+from harness.classifiers._expecting import expectation_problems
 from harness.errors import StoreError
 from harness.qualification import actor_figures, estimate, in_a_row, mean_in_a_row, pass_at_k, trials_of, wilson
 from harness.qualification.comparing import compare
 from harness.qualification.difference import mcnemar
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.receipt import last_attempts, read_run
+from harness.rules import examine
 from harness.schema.comparison import Pair
 from harness.schema.outcome import Outcome
 from harness.schema.qualification import Trial
+from harness.schema.rules import AnswerCheck, Near
 
 E001_N, E001_K = 99, 100
 E003 = {"pack/t1": (6, 8), "pack/t2": (8, 8), "pack/t3": (3, 8)}
 E003_K, E003_EACH, E003_MEAN, E003_PLUG_IN = 4, (0.214285714, 1.0, 0.0), 0.404761905, 0.44539388
+E005_REWARDS, E005_MEAN = (0.5, 0.5, 1.0, 0.9999995), 0.749999875
 E007, E007_WALD_UPPER = (0.763868807, 0.991118551), 1.045516829
 SPENT = Outcome(status="limit_exceeded", reason="duration")
 NEVER_BEGUN = Outcome(status="rejected", reason="setup_rejected")
@@ -41,6 +45,15 @@ def test_e003_pass_hat_k_is_unbiased_for_each_scenario_and_then_the_mean() -> No
     mean = mean_in_a_row(rows, E003_K).pass_hat_k
     assert mean == pytest.approx(E003_MEAN, abs=1e-6)
     assert mean != pytest.approx(E003_PLUG_IN, abs=1e-3)
+
+
+def test_e005_a_trial_passes_or_not_and_a_mean_of_scores_is_no_rate() -> None:
+    success = AnswerCheck(near=Near(to=1, within=1e-6))
+    passes = sum(not examine({"reward": reward}, "/reward", success) for reward in E005_REWARDS)
+    found = estimate(passes, len(E005_REWARDS))
+    assert (found.passes, found.n, found.rate) == (2, 4, 0.5)
+    assert found.rate != pytest.approx(E005_MEAN, abs=0.1)
+    assert not list(expectation_problems(success, ()))
 
 
 def test_e007_an_interval_stays_below_one() -> None:
