@@ -127,7 +127,7 @@ def _holds(document: JsonValue, value: JsonValue | Missing, check: AnswerCheck, 
 
 
 def _near(value: JsonValue | Missing, wanted: Near) -> bool:
-    """As both are written: 0.9 is within 0.1 of 1, though their difference in binary is a little more."""
+    """As both are written: 0.999999 is within 1e-6 of 1, though their difference in binary is a little more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return False
     return abs(_written(value) - _written(wanted.to)) <= _written(wanted.within)

@@ -38,7 +38,7 @@ def kind_of(text: str) -> str | None:
         ("/text", AnswerCheck(contains="task")),
         ("/list", AnswerCheck(contains=2)),
         ("/number", AnswerCheck(one_of=("x", 1))),
-        ("/number", AnswerCheck(near=Near(to=0.9, within=0.1))),
+        ("/number", AnswerCheck(near=Near(to=0.999999, within=1e-6))),
         ("/number", AnswerCheck(near=Near(to=1, within=0))),
         ("/nothing", AnswerCheck(one_of=(None, "x"))),
         ("/list", AnswerCheck(same_as="/twin")),
