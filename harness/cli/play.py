@@ -26,6 +26,7 @@ from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.trending import with_trends
 
 __all__ = ["play"]
 
@@ -70,8 +71,9 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
+            told = with_trends(settings.cwd / "reports", folder, view)
             for reporter in order.reporters:
-                for name, text in files_of(reporter, view):
+                for name, text in files_of(reporter, told):
                     store.write_report(name, text)
     tell_left_out(view)
     _print(settings, view, folder, order)

@@ -18,7 +18,7 @@ from harness.schema.receipt import Boundary, RedactedText
 from harness.schema.run import RunView
 from harness.schema.transcript import Passage, Transcript, TranscriptTurn
 
-VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use", "input", "line", "circle"}
+VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "polyline", "use", "input", "line", "circle"}
 
 
 class Page(HTMLParser):
