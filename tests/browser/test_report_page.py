@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -248,9 +249,9 @@ def hostile(folder: Path, view: RunView, evil: str) -> Path:
     def changed(at: int) -> dict[str, object]:
         receipt = view.receipts[at]
         findings = tuple(one.model_copy(update={"got": said, "expected": said}) for one in receipt.findings)
-        for step in receipt.steps:
-            step.tool = said
-        return {"findings": findings, "actor": receipt.actor.model_copy(update={"ref": f"openai/{evil}"})}
+        steps = tuple(replace(step, tool=said) for step in receipt.steps)
+        ref = f"openai/{evil}"
+        return {"findings": findings, "steps": steps, "actor": receipt.actor.model_copy(update={"ref": ref})}
 
     receipts = tuple(receipt.model_copy(update=changed(at)) for at, receipt in enumerate(view.receipts))
     logs = tuple(
