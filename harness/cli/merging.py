@@ -13,12 +13,11 @@ from harness.cli.conclusion import of_receipts
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import summary
 from harness.cli.output import colored, note, say, width
-from harness.cli.reporting import files_of
+from harness.cli.reporting import write_reports
 from harness.clock import SystemClock, new_run_id
 from harness.errors import StoreError, UsageError
 from harness.receipt import RunStore, carry_spending, merge, read_run, verify_run
 from harness.wiring.indexing import note_run
-from harness.wiring.trending import with_trends
 
 __all__ = ["merge_runs"]
 
@@ -60,11 +59,8 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         carry_spending(runs, out)
         store.finish(merged.finished_at)
         view = read_run(out)
-        told = with_trends(settings.cwd / "reports", out, view)
         reporters = wiring.reporters().values()
-        for reporter in reporters:
-            for name, text in files_of(reporter, told):
-                store.write_report(name, text)
+        write_reports(store, reporters, view, settings.cwd / "reports")
     problem = note_run(out, settings.cwd / "reports")
     if problem is not None:
         note(f"harness: {problem}")

@@ -91,6 +91,7 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
         shard=manifest.shard is not None,
+        quarantine=manifest.quarantine,
         stamp=stamp,
     )
 

