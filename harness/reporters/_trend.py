@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,9 +42,13 @@ class Line:
     spoken: str
 
 
-def lines(trends: Sequence[Trend]) -> tuple[Line, ...]:
-    """All on one scale, from the lowest interval to 100 percent; runs without a judged trial have no point."""
-    drawn = [(trend, [one for one in trend.points if one.interval is not None]) for trend in trends]
+def lines(trends: Sequence[Trend], live: Collection[str]) -> tuple[Line, ...]:
+    """All on one scale, from the lowest interval to 100 percent; runs without a judged trial have no point.
+
+    Of actors that are not ``live`` those are left out that always passed: that is what they are for.
+    """
+    told = [trend for trend in trends if trend.actor in live or any(one.passes < one.n for one in trend.points)]
+    drawn = [(trend, [one for one in trend.points if one.interval is not None]) for trend in told]
     lows = [one.interval.low for _, points in drawn for one in points if one.interval is not None]
     floor = min([*lows, 0.9])
     return tuple(_line(trend, points, floor) for trend, points in drawn if points and len(trend.points) > 1)

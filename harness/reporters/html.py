@@ -136,7 +136,7 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "cost": cost_line(view),
         "rates": rates(rows),
         "plot": plot(points(rows)),
-        "trends": lines(view.trends),
+        "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
         "codes": codes,
         "more_codes": more_codes,
         "actors": actor_rows(tuple(rows)),

@@ -13,7 +13,7 @@ from harness.schema.run import RunView
 
 def test_every_run_has_a_point_and_the_last_two_are_told_in_words() -> None:
     runs = [indexed_run(1, told("PPPP")), indexed_run(2, told("PPFF")), indexed_run(3, told("PPPN"))]
-    (line,) = lines(trends(runs))
+    (line,) = lines(trends(runs), {"script"})
     assert (line.name, line.now, line.before, line.since) == ("script", "3 of 3", "2 of 4", "")
     assert line.spoken == "4 of 4, 2 of 4, 3 of 3"
     (first, x_first), (middle, x_middle), (last, _) = ((y, x) for x, y in line.dots)
@@ -26,17 +26,17 @@ def test_every_run_has_a_point_and_the_last_two_are_told_in_words() -> None:
 
 def test_what_else_was_different_is_marked_and_said() -> None:
     changed = told("PP", scenario_digest=digest_text("other"))
-    (line,) = lines(trends([indexed_run(1, told("PP")), indexed_run(2, changed)]))
+    (line,) = lines(trends([indexed_run(1, told("PP")), indexed_run(2, changed)]), {"script"})
     assert line.since == "a scenario was changed"
     assert line.marks == (line.dots[1][0],)
 
 
 def test_a_run_without_a_judged_trial_has_no_point_and_one_run_alone_is_no_trend() -> None:
     runs = [indexed_run(1, told("PF")), indexed_run(2, told("NN")), indexed_run(3, told("PP"))]
-    (line,) = lines(trends(runs))
+    (line,) = lines(trends(runs), {"script"})
     assert (len(line.dots), line.before) == (2, "not judged")
-    assert lines(trends(runs[:1])) == ()
-    assert lines(trends([indexed_run(1, told("N")), indexed_run(2, told("N"))])) == ()
+    assert lines(trends(runs[:1]), {"script"}) == ()
+    assert lines(trends([indexed_run(1, told("N")), indexed_run(2, told("N"))]), {"script"}) == ()
 
 
 def test_the_page_tells_trends_where_they_are_known(view: RunView) -> None:
@@ -45,3 +45,10 @@ def test_the_page_tells_trends_where_they_are_known(view: RunView) -> None:
     assert 'aria-label="4 of 4, 2 of 4"' in page
     assert 'href="#trend"' in page
     assert 'id="trend"' not in build().render(view)
+
+
+def test_a_script_that_always_passed_has_no_trend_and_one_that_failed_has() -> None:
+    always = [indexed_run(1, told("PP")), indexed_run(2, told("PP"))]
+    once = [indexed_run(1, told("PF")), indexed_run(2, told("PP"))]
+    assert lines(trends(always), ()) == ()
+    assert len(lines(trends(once), ())) == 1
