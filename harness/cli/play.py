@@ -16,7 +16,7 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.reporting import files_of
+from harness.cli.reporting import write_reports
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -74,9 +74,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
-            for reporter in order.reporters:
-                for name, text in files_of(reporter, view):
-                    store.write_report(name, text)
+            write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(settings, view, folder)
