@@ -12,7 +12,7 @@ from harness.schema.counting import counted, of_all, worded
 from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread
 from harness.schema.run import RunView
 
-__all__ = ["as_json", "as_rows", "as_text"]
+__all__ = ["as_json", "as_rows", "as_text", "letters_by_run"]
 
 #: So many codes and models are told.
 _NAMED = 3
@@ -23,10 +23,13 @@ _METHODS: dict[str, JsonValue] = {
     "standard_error": "clustered by scenario, times the root of C/(C-1)",
     "enough": f"the Wilson interval spans at most {WIDEST}",
 }
+_NOTHING_MORE: Mapping[str, JsonValue] = {}
 
 
-def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonValue:
-    """All of it, with the names of the methods."""
+def as_json(
+    views: Mapping[str, RunView], told: Sequence[ActorFigures], more: Mapping[str, JsonValue] = _NOTHING_MORE
+) -> JsonValue:
+    """All of it, with the names of the methods, and ``more`` behind it."""
     runs: list[JsonValue] = [
         {
             "run": name,
@@ -38,7 +41,7 @@ def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonV
         for name, view in views.items()
     ]
     actors: list[JsonValue] = [one.model_dump(mode="json") for one in told]
-    return {"methods": dict(_METHODS), "runs": runs, "actors": actors}
+    return {"methods": dict(_METHODS), "runs": runs, "actors": actors, **more}
 
 
 def as_rows(told: Sequence[ActorFigures]) -> Iterator[JsonValue]:
@@ -53,7 +56,7 @@ def as_rows(told: Sequence[ActorFigures]) -> Iterator[JsonValue]:
 
 def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
     """In plain words; where several actors are told a table holds them side by side."""
-    letters = dict(zip(views, letters_of(), strict=False)) if len(views) > 1 else dict.fromkeys(views, "")
+    letters = letters_by_run(views)
     parts = ["\n".join(_run(letters[name], name, view) for name, view in views.items())]
     if len(told) > 1:
         parts.append(_side_by_side(told, letters))
@@ -63,6 +66,11 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
         apart = round(100 * WIDEST)
         parts.append(folded(f"not enough to tell: the ends of the interval are more than {apart} points apart"))
     return "\n\n".join(parts)
+
+
+def letters_by_run(views: Mapping[str, RunView]) -> dict[str, str]:
+    """What stands before the name of an actor, by run: nothing where there is one run only."""
+    return dict(zip(views, letters_of(), strict=False)) if len(views) > 1 else dict.fromkeys(views, "")
 
 
 def _run(letter: str, name: str, view: RunView) -> str:
