@@ -27,10 +27,9 @@ def holm_levels(chances: Sequence[float], alpha: float) -> list[float]:
     """
     order = _in_order(chances)
     found, reached = [0.0] * len(order), 0
-    for rank, place in enumerate(order):
+    for place in order:
         found[place] = alpha / (len(order) - reached)
-        if reached == rank and chances[place] <= found[place]:
-            reached += 1
+        reached += chances[place] <= found[place]
     return found
 
 
