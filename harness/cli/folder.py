@@ -15,6 +15,7 @@ from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
 from harness.schema.early import EarlyStop
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -60,6 +61,7 @@ def starting_manifest(
     max_cost_usd: Decimal | None = None,
     confinement: Confinement = _UNCONFINED,
     early: EarlyStop | None = None,
+    quarantine: tuple[QuarantineEntry, ...] = (),
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -90,6 +92,7 @@ def starting_manifest(
         prices=_prices(jobs),
         max_cost_usd=max_cost_usd,
         early=early,
+        quarantine=quarantine,
     )
 
 
@@ -114,7 +117,7 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     return text
 
 
-def as_json(view: RunView, folder: Path) -> JsonValue:
+def as_json(view: RunView, folder: Path) -> dict[str, JsonValue]:
     """What ``--format json`` prints of a run in ``folder``."""
     receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
