@@ -22,6 +22,7 @@ __all__ = [
     "INDEX",
     "KEEP",
     "Rebuilt",
+    "as_indexed",
     "current",
     "index",
     "indexed",
@@ -94,6 +95,22 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
         quarantine=manifest.quarantine,
         stamp=stamp,
     )
+
+
+def as_indexed(folder: Path, reports: Path) -> IndexedRun:
+    """The run in ``folder``, as the index of ``reports`` tells it where the folder is still as it was.
+
+    A run that lies elsewhere, or is not told there as it is, is read. Raises StoreError where it cannot be.
+    """
+    whole, above = folder.resolve(), reports.resolve()
+    if above in whole.parents:
+        try:
+            known = index(above).run(whole.relative_to(above).as_posix())
+        except StoreError:  # a cache: what is wrong with it is said by whoever mends it
+            known = None
+        if known is not None and known.stamp == _stamp(whole):
+            return known
+    return indexed(folder, folder.parent)
 
 
 def _stamp(folder: Path) -> str:
