@@ -338,7 +338,7 @@ def test_d006_a_text_ends_no_annotation_and_begins_none(hostile: RunView) -> Non
 #: The command line, and then the most memory that it had, in bytes: what its parent had does not count.
 MEASURED = """
 import pathlib, re, sys
-from harness.cli import main as entry
+from harness.cli.main import main
 code = main(sys.argv[1:])
 found = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
 print(int(found[1]) * 1024, file=sys.stderr)
