@@ -85,16 +85,17 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    for remark in standing.remarks(places):
-        note(f"harness: {remark}")
-    problem = note_run(folder, settings.cwd / "reports")
-    if problem is not None:
-        note(f"harness: {problem}")
+    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports"))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, done, len(jobs), folder, command=command)
     return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _note(*remarks: str | None) -> None:
+    for remark in filter(None, remarks):
+        note(f"harness: {remark}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
