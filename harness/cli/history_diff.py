@@ -16,7 +16,8 @@ from harness.cli.output import note, say, say_json
 from harness.errors import NothingSelectedError, UsageError
 from harness.qualification.changes import changes
 from harness.qualification.past import whole_runs
-from harness.schema.changes import PlaceKind, RunChanges
+from harness.receipt import read_manifest
+from harness.schema.changes import PlaceChange, PlaceKind, RunChanges
 from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
 from harness.wiring import indexing
@@ -51,7 +52,7 @@ def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...]
     newest run. Only whole runs are taken by themselves.
     """
     old, new = _both(runs, reports)
-    found = changes(old, new)
+    found = _with_parts(changes(old, new))
     if form == "json":
         say_json(found.model_dump(mode="json"), indent=2)
     elif form == "jsonl":
@@ -60,6 +61,28 @@ def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...]
     else:
         say(changes_told(found))
     return _gated(found, gates)
+
+
+def _with_parts(found: RunChanges) -> RunChanges:
+    """With what is different in the files of changed scenarios; where that is not told it stays open."""
+    if not any("changed" in place.kinds for one in found.actors for place in one.places):
+        return found
+    before, now = (_parts(Path(side.run)) for side in (found.before, found.now))
+
+    def told(place: PlaceChange) -> PlaceChange:
+        if "changed" not in place.kinds:
+            return place
+        was, is_ = before.get(place.scenario, {}), now.get(place.scenario, {})
+        parts = [key for key in dict.fromkeys((*is_, *was)) if was.get(key) != is_.get(key)] if was and is_ else []
+        return place.model_copy(update={"parts": tuple(parts)})
+
+    actors = tuple(one.model_copy(update={"places": tuple(map(told, one.places))}) for one in found.actors)
+    return found.model_copy(update={"actors": actors})
+
+
+def _parts(folder: Path) -> dict[str, dict[str, str]]:
+    """Short digests of the parts of each scenario of a run."""
+    return {one.id: dict(one.parts) for one in read_manifest(folder).scenarios}
 
 
 def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:

@@ -28,9 +28,7 @@ _WORDS: Final[dict[Moved, str]] = {
 
 
 def trends_told(found: Sequence[Trend]) -> str:
-    """A table of runs for each of a few trends, else a table with a row for each."""
-    if not found:
-        return "no runs"
+    """A table of runs for each of a few trends, else a table with a row for each; there is at least one."""
     if len(found) > _CLOSE:
         return _lines(found)
     return "\n\n".join("\n".join(_run_by_run(one)) for one in found)

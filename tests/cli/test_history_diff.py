@@ -73,8 +73,16 @@ def test_another_text_of_a_scenario_is_said(harness: Harness, world: World, nigh
     world.changed["pack/b"] = "stricter"
     harness("run", "--out", "reports/four")
     out = harness("history", "diff", "reports/four")[1]
-    said = "  other text  pack/b: its text or its rules are other ones; 1 of 1 passed, 1 of 1 passed before"
-    assert said in out.splitlines()
+    rates = "1 of 1 passed, 1 of 1 passed before"
+    assert f"  other text  pack/b: its text, or how it is judged, is another one; {rates}" in out.splitlines()
+    for name, texts in (("three", {"prompt.user": "a", "limits": "b"}), ("four", {"prompt.user": "c", "limits": "b"})):
+        path = Path("reports", name, "manifest.json")
+        told = json.loads(path.read_text())
+        for one in told["scenarios"]:
+            one["parts"] = texts
+        path.write_text(json.dumps(told))
+    out = harness("history", "diff", "reports/three", "reports/four")[1]
+    assert f"  other text  pack/b: other prompt.user; {rates}" in out.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,10 @@ def test_a_file_that_is_wrong_begins_no_run(harness: Harness, world: World) -> N
         assert (code, err.count("\n")) == (4, 1)
         assert "quarantine.toml: entry 1: scenario: is not there" in err
     assert not Path("run").exists()
+
+
+def test_check_tells_an_entry_that_matches_nothing(harness: Harness, world: World) -> None:
+    put(scenario="pack/old")
+    assert "quarantine.toml: pack/old by script matches no scenario" in harness("check", "pack/a")[2]
+    put(expires="2020-01-31")
+    assert "quarantine.toml" not in harness("check", "pack/a")[2]
