@@ -15,7 +15,7 @@ from harness.receipt import PART, read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
-from harness.schema.run import RunLogEntry
+from harness.schema.run import RunLogEntry, RunView
 from harness.workspace import remove_tree
 
 __all__ = [
@@ -73,10 +73,13 @@ def _found(folder: Path, depth: int) -> Iterator[Path]:
             yield from _found(path, depth - 1)
 
 
-def indexed(folder: Path, reports: Path) -> IndexedRun:
-    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read."""
+def indexed(folder: Path, reports: Path, view: RunView | None = None) -> IndexedRun:
+    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read.
+
+    ``view`` is what was read of it already.
+    """
     stamp = _stamp(folder)  # before the rest: what changes while it is read is read again next time
-    view = read_run(folder)
+    view = read_run(folder) if view is None else view
     manifest = view.manifest
     return IndexedRun(
         folder=folder.relative_to(reports).as_posix(),
