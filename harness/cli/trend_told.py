@@ -53,7 +53,7 @@ def _run_by_run(one: Trend) -> Iterator[str]:
         )
         for point in one.points
     ]
-    head = ("day", "passed", "between", "left out", "an episode", "half within", "run")
+    head = ("day", "passed", "between", "left out", "cost", "time", "run")
     yield told_table(head, rows)
 
 
@@ -62,7 +62,7 @@ def _lines(found: Sequence[Trend]) -> str:
     for one in found:
         last = one.points[-1]
         rows.append((_course(one), *_rate(last), _cost(last), _time(last), f"{_named(one)}{_last_move(one)}"))
-    return told_table(("course", "passed", "between", "an episode", "half within", "what"), rows)
+    return told_table(("course", "passed", "between", "cost", "time", "what"), rows)
 
 
 def _course(one: Trend) -> str:

@@ -108,10 +108,10 @@ def test_what_moved_stands_beside_the_run_and_unknown_cost_is_a_lower_bound() ->
     assert trends_told(trends(runs)).splitlines() == [
         "all scenarios, big",
         "  █|·|▁",
-        "day         passed  between   left out  an episode  half within  run",
-        "2026-01-01  1/1     20-100 %  -         $0.0123     2.00 s       run-01",
-        "2026-01-02  0/0     -         1         >= $0.0123  -            run-02: now big-2",
-        f"2026-01-03  0/1     0-80 %    -         -           2.00 s       run-03: {BUILD}; now loopx==1",
+        "day         passed  between   left out  cost        time    run",
+        "2026-01-01  1/1     20-100 %  -         $0.0123     2.00 s  run-01",
+        "2026-01-02  0/0     -         1         >= $0.0123  -       run-02: now big-2",
+        f"2026-01-03  0/1     0-80 %    -         -           2.00 s  run-03: {BUILD}; now loopx==1",
     ]
 
 

@@ -116,3 +116,21 @@ def test_check_tells_an_entry_that_matches_nothing(harness: Harness, world: Worl
     assert "quarantine.toml: pack/old by script matches no scenario" in harness("check", "pack/a")[2]
     put(expires="2020-01-31")
     assert "quarantine.toml" not in harness("check", "pack/a")[2]
+
+
+def test_shards_that_are_put_together_keep_what_is_set_aside(harness: Harness, world: World) -> None:
+    world.verdicts["pack/a"] = "fail"
+    put()
+    for number in (1, 2):
+        assert harness("run", "--shard", f"{number}/2", "--out", f"shard-{number}")[0] == 0
+    assert harness("history", "merge", "shard-2", "shard-1", "--out", "whole")[0] == 0
+    assert set(read_run(Path("whole")).manifest.set_aside) == {("pack/a", "script")}
+
+
+def test_a_run_that_is_gone_on_with_is_held_to_what_the_file_says_by_then(harness: Harness, world: World) -> None:
+    world.verdicts["pack/a"] = "pending"
+    assert harness("run", "--out", "run")[0] == 3
+    world.verdicts["pack/a"] = "fail"
+    put()
+    assert harness("run", "--resume", "run")[0] == 0
+    assert set(read_run(Path("run")).manifest.set_aside) == {("pack/a", "script")}
