@@ -49,6 +49,8 @@ def test_it_is_told_and_the_run_passes(harness: Harness, world: World, verdict: 
     before, after = (Path(name, "receipts.jsonl").read_bytes() for name in ("before", "run"))
     assert before == after
     assert set(read_run(Path("run")).manifest.set_aside) == {("pack/a", "script")}
+    told = [json.loads(harness("report", name, "--format", "json")[1]).get("quarantine") for name in ("before", "run")]
+    assert (told[0], told[1][0]["owner"]) == (None, "team-a")
     assert b'"quarantine"' not in Path("before/manifest.json").read_bytes()
     assert harness("verify", "run", "before")[0] == 0
 
