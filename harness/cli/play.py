@@ -87,7 +87,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_beside(view)
     for remark in standing.remarks(places):
         note(f"harness: {remark}")
-    problem = note_run(folder, settings.cwd / "reports")
+    problem = note_run(folder, settings.cwd / "reports", view)
     if problem is not None:
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)

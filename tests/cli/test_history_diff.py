@@ -116,3 +116,13 @@ def test_a_run_that_the_index_tells_is_not_read_again(
     assert harness("history", "diff", "reports/one", "reports/three") == told
     dated("one", 2)
     assert "(2026-01-02" in harness("history", "diff", "reports/one", "reports/three")[1]
+
+
+def test_a_folder_without_a_whole_run_has_nothing_to_hold_against_another(harness: Harness, world: World) -> None:
+    Path("empty").mkdir()
+    code, out, err = harness("history", "diff", "--reports", "empty")
+    assert (code, out, err.count("\n")) == (5, "", 1)
+    assert "empty: holds no whole run" in err
+    harness("run", "--out", "one")
+    harness("run", "--out", "two")
+    assert harness("history", "diff", "one", "two", "--reports", "nowhere")[0] == 0
