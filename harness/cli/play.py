@@ -85,7 +85,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports"))
+    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports", view))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
