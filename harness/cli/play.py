@@ -17,6 +17,7 @@ from harness.cli.judging import ended
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
+from harness.cli.reporting import files_of
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -27,6 +28,7 @@ from harness.schema.confinement import Confinement, weakest
 from harness.schema.decision import Decision
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.quarantine import quarantine
 
 __all__ = ["play"]
 
@@ -38,6 +40,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
+    standing = quarantine(settings, clock.now(), wiring.scenarios)
+    places = {(job.loaded.scenario.id, job.actor.identity.ref) for job in jobs}
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
@@ -51,9 +55,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        quarantine=standing.applied(places),
     )
-    if order.judging is not None:
-        order.judging.refuse(str(folder), manifest)
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
@@ -74,21 +77,21 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
-                store.write_report(reporter.filename, reporter.render(view))
+                for name, text in files_of(reporter, view):
+                    store.write_report(name, text)
     tell_left_out(view)
-    decisions = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
     problem = note_run(folder, settings.cwd / "reports")
-    if problem is not None:
-        note(f"harness: {problem}")
+    for remark in (*standing.remarks(places), *([] if problem is None else [problem])):
+        note(f"harness: {remark}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
-    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+    besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
+    return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -111,7 +114,9 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
@@ -147,14 +152,21 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _decisions(order: Order, folder: Path, view: RunView, *, is_broken_off: bool) -> tuple[Decision, ...]:
-    """What the policy says, where there is one; what somebody broke off is gone on with before it is judged."""
+def _decisions(
+    order: Order, folder: Path, view: RunView, *, is_broken_off: bool
+) -> tuple[tuple[Decision, ...], set[ExitCode]]:
+    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
     if order.judging is None:
-        return ()
+        return (), set()
     if is_broken_off:
         note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
-        return ()
-    return order.judging.decisions({str(folder): view})
+        return (), set()
+    try:
+        return order.judging.decisions({str(folder): view}), set()
+    except UsageError as error:
+        # what was played is paid for and told all the same
+        note(f"harness: {error}")
+        return (), {ExitCode.BAD_INPUT}
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:

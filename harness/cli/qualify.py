@@ -11,8 +11,10 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import beside, figures_of, read_whole, trials_by_actor
 from harness.cli.judging import Judging, ended, judging_options
 from harness.cli.options import format_option
-from harness.cli.output import say, say_json
-from harness.cli.qualify_told import as_json, as_rows, as_text, letters_by_run
+from harness.cli.output import note, say, say_json
+from harness.cli.qualify_told import as_json, as_rows, as_text
+from harness.cli.rates_told import letters_by_run
+from harness.cli.spreadsheet import as_csv
 
 __all__ = ["qualify"]
 
@@ -23,6 +25,7 @@ Examples:
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
   harness qualify reports/RUN-ID --policy policy.toml
   harness qualify reports/RUN-ID --policy FILE --baseline reports/OLD-RUN-ID
+  harness qualify reports/RUN-ID --format csv > rates.csv
 """
 
 
@@ -37,7 +40,7 @@ Examples:
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
 @judging_options
-@format_option("What is printed; jsonl is one actor, or one scenario of one, a line.")
+@format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
 @click.pass_context
 def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
@@ -56,6 +59,10 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     elif form == "jsonl":
         for row in (*as_rows(told), *decision_told.as_rows(decisions)):
             say_json(row)
+    elif form == "csv":
+        say(as_csv(told, by_scenario=True).removesuffix("\n"))
+        if judging is not None:
+            note(judging.as_text(decisions, letters_by_run(views)))
     else:
         say(as_text(views, told))
         if judging is not None:

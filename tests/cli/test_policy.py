@@ -346,3 +346,28 @@ def test_what_could_not_be_judged_in_a_run_is_weighed_by_the_policy(harness: Har
     shutil.rmtree("night")
     Path("strict.toml").write_text("schema = 1\nrate = 0.9\n[not_judged]\ncount = 'fail'\n", "utf-8")
     assert live_run(harness, "--policy", "strict.toml")[0] == 1
+
+
+def test_what_is_in_quarantine_is_shown_and_nothing_is_demanded_of_it(harness: Harness, world: World) -> None:
+    world.verdicts = {"pack/b": "fail"}
+    Path("quarantine.toml").write_text(
+        '[[quarantine]]\nscenario = "pack/b"\nowner = "ada"\nreason = "it flickers"\nexpires = "2999-12-31"\n', "utf-8"
+    )
+    Path("low.toml").write_text("schema = 1\nrate = 0.7\nevery = false\n", "utf-8")
+    code, out, _ = live_run(harness, "--policy", "low.toml")
+    assert code == 0
+    assert decided(out) == (
+        f"{LIVE}: PASS by low.toml\n"
+        "  overall     all of 10 trials passed: at least 70 % pass, as wanted\n"
+        "  set aside   pack/b: 0 of 10 trials passed; nothing is demanded of it: in quarantine until 2999-12-31, "
+        "ada sees to it: it flickers\n"
+    )
+    assert harness("qualify", "night", "--policy", "low.toml")[0] == 0
+
+
+def test_a_spreadsheet_holds_rates_and_the_decision_stands_beside_it(harness: Harness) -> None:
+    write_run(Path("few"), several("pack/s1", 5, 5, actor=OLD))
+    plain = harness("qualify", "few", "--format", "csv")
+    code, out, err = harness("qualify", "few", "--format", "csv", "--policy", "absolute.toml")
+    assert (code, out) == (7, plain[1])
+    assert err.startswith("steady: INCONCLUSIVE by absolute.toml\n")
