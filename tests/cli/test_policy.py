@@ -186,6 +186,17 @@ def test_each_situation_has_its_answer_in_plain_words(
     assert not JARGON.search(out + err)
 
 
+def test_many_scenarios_with_too_few_trials_are_counted_and_not_listed(harness: Harness) -> None:
+    last([30] * 5, 30)
+    write_run(Path("night"), [*all_of([30] * 4, 30, OLD), *several("pack/s5", 29, 29, actor=OLD)])
+    Path("more.toml").write_text("schema = 1\nrate = 0.5\nmargin = 0.05\ntrials = 31\n", "utf-8")
+    out = harness("qualify", "night", "--policy", "more.toml", "--baseline", "last")[1]
+    assert decided(out).endswith(
+        "  trials      each scenario is to have 31 judged trials: 5 scenarios have fewer, 29 at least; "
+        "5 scenarios have fewer, 30 at least in the baseline\n"
+    )
+
+
 def test_it_takes_59_passes_in_a_row_to_show_95_of_100(harness: Harness) -> None:
     write_run(Path("few"), several("pack/s1", 5, 5, actor=OLD))
     code, out, _ = harness("qualify", "few", "--policy", "absolute.toml")
