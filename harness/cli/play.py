@@ -61,8 +61,6 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         early=None if stopping is None else EarlyStop(alpha=stopping.alpha, planned=stopping.planned),
         quarantine=standing.applied(places),
     )
-    if order.judging is not None:
-        order.judging.refuse(str(folder), manifest)
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
@@ -82,19 +80,18 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(
                     settings, left, order, store, guard, held=held, before=earlier, stopping=stopping
                 )
-                store.tell_early(None if stopping is None else stopping.told)
-                store.tell_stopped(why_stopped(end, reached, len(jobs)))
+                found_early = None if stopping is None else stopping.told
+                store.tell_stopped(why_stopped(end, reached, len(jobs)), found_early)
             view = read_run(folder)
             write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
-    decisions = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     _tell_rest(settings, view, folder, standing.remarks(places))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
-    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+    besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
+    return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
 
 
 def _tell_rest(settings: wiring.Settings, view: RunView, folder: Path, remarks: Iterable[str]) -> None:
@@ -102,11 +99,8 @@ def _tell_rest(settings: wiring.Settings, view: RunView, folder: Path, remarks: 
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    for remark in remarks:
+    for remark in filter(None, (*remarks, note_run(folder, settings.cwd / "reports", view))):
         note(f"harness: {remark}")
-    problem = note_run(folder, settings.cwd / "reports")
-    if problem is not None:
-        note(f"harness: {problem}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -129,7 +123,9 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
@@ -165,14 +161,21 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _decisions(order: Order, folder: Path, view: RunView, *, is_broken_off: bool) -> tuple[Decision, ...]:
-    """What the policy says, where there is one; what somebody broke off is gone on with before it is judged."""
+def _decisions(
+    order: Order, folder: Path, view: RunView, *, is_broken_off: bool
+) -> tuple[tuple[Decision, ...], set[ExitCode]]:
+    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
     if order.judging is None:
-        return ()
+        return (), set()
     if is_broken_off:
         note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
-        return ()
-    return order.judging.decisions({str(folder): view})
+        return (), set()
+    try:
+        return order.judging.decisions({str(folder): view}), set()
+    except UsageError as error:
+        # what was played is paid for and told all the same
+        note(f"harness: {error}")
+        return (), {ExitCode.BAD_INPUT}
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:

@@ -105,6 +105,8 @@ _OPTIONS: Final = (
 
 def tell_plan(asked: Power, runs: tuple[Path, ...], form: str) -> ExitCode:
     """Print the plan for the actors of runs, or of the newest one where none is named. Raises InputError."""
+    if form == "csv":
+        raise UsageError("--power-plan is printed as text, json or jsonl")
     settings = wiring.settings()
     if not runs:
         newest = _newest(settings.cwd / "reports")

@@ -19,6 +19,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, get_args
 
+from pydantic_core import PydanticSerializationError
+
 from harness.documents import DocumentError, read_file
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
@@ -30,14 +32,14 @@ from harness.redaction import SecretGuard
 from harness.schema.base import Digest, encoding
 from harness.schema.counting import counted, worded
 from harness.schema.early import EarlyStop
-from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
+from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry
 from harness.schema.verdict import Verdict
 
 __all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
 
 RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
-_log_line = encoding(allow_nan=True, sort_keys=False)
+_any_text = encoding(sort_keys=False)
 
 
 class RunStore:
@@ -138,7 +140,7 @@ class RunStore:
         """
         if not 0 <= position < len(self._manifest.plan):
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
-        receipt, log = line(result.receipt), _log_line(result.log.model_dump(mode="json"))
+        receipt, log = line(result.receipt), _log_line(result.log)
         head = f'{{"position":{position},"receipt":'
         data = f"{head}{receipt}{BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)
@@ -151,13 +153,9 @@ class RunStore:
             self._kept[place] = Kept.of(at + len(head), receipt, log, result)
             (self._waiting.add if result.log.resumable else self._waiting.discard)(place)
 
-    def tell_stopped(self, why: Sequence[str]) -> None:
-        """Why places of the plan are not played; ``finish`` writes it down where some are not."""
-        self._stopped = tuple(why)
-
-    def tell_early(self, early: EarlyStop | None) -> None:
-        """What looks in between came to: ``finish`` asks only for receipts of what they left in the plan."""
-        self._early = early
+    def tell_stopped(self, why: Sequence[str], early: EarlyStop | None = None) -> None:
+        """Why needed places of the plan are not played, and which ``early`` left: for ``finish`` to write down."""
+        self._stopped, self._early = tuple(why), early
 
     def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
@@ -268,6 +266,15 @@ class RunStore:
                 # whatever came in between, Ctrl-C included: a torn line would make what follows unreadable
                 with suppress(OSError):
                     os.ftruncate(self._part, self._size)
+
+
+def _log_line(log: RunLogEntry) -> str:
+    """In ASCII, and nothing invisible in it: pydantic is fast, and leaves one such character as it is."""
+    try:
+        text = log.model_dump_json(ensure_ascii=True)
+    except PydanticSerializationError:  # a path that is no UTF-8
+        text = "\x7f"
+    return _any_text(log.model_dump(mode="json")) if "\x7f" in text else text
 
 
 def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> Path:

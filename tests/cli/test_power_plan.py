@@ -124,6 +124,7 @@ def test_an_expected_rate_goes_over_what_was_seen(harness: Harness) -> None:
         (("night", "--detect", "0.1"), "--detect goes beside --power-plan"),
         (("night", "--power-plan", "--detect", "0"), "--detect"),
         (("night", "--power-plan", "--power", "nan"), "--power"),
+        (("night", "--power-plan", "--format", "csv"), "is printed as text, json or jsonl"),
         ((), "name a run folder"),
     ],
 )
