@@ -8,7 +8,7 @@ from harness.cli.cost_told import cost_told
 from harness.cli.gaps_told import gap, rarely
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import amount, cells, head_of, letters_by_run, percent, told_table
+from harness.cli.rates_told import cells, head_of, letters_by_run, pass_cost, percent, told_table
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, worded
@@ -78,8 +78,7 @@ def _table(figures: Sequence[ActorFigures], names: Sequence[str]) -> str:
     rows = []
     for one, name in zip(figures, names, strict=True):
         time = "-" if one.latency.median_s is None else f"{one.latency.median_s:.2f} s"
-        cost = amount(one.costs, None if one.costs is None else one.costs.usd_per_pass)
-        rows.append((*cells(one), cost, time, name))
+        rows.append((*cells(one), pass_cost(one.costs), time, name))
     return told_table(head, rows)
 
 

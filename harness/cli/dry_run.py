@@ -26,9 +26,9 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     Raises InputError and StoreError.
     """
     wiring.refuse_ordinary_keys(settings, jobs)
+    load_quarantine(settings.cwd / QUARANTINE)
     if order.judging is not None:
         order.judging.refuse("the run", starting_manifest(jobs, order.options, run_id="", created_at=""))
-    load_quarantine(settings.cwd / QUARANTINE)
     before = None
     if order.resume is not None:
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)

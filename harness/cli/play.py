@@ -17,7 +17,7 @@ from harness.cli.judging import ended
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.reporting import files_of
+from harness.cli.reporting import write_reports
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -76,22 +76,23 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
-            for reporter in order.reporters:
-                for name, text in files_of(reporter, view):
-                    store.write_report(name, text)
+            write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
     decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    problem = note_run(folder, settings.cwd / "reports")
-    for remark in (*standing.remarks(places), *([] if problem is None else [problem])):
-        note(f"harness: {remark}")
+    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports", view))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
     return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _note(*remarks: str | None) -> None:
+    for remark in filter(None, remarks):
+        note(f"harness: {remark}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:

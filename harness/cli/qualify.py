@@ -23,9 +23,9 @@ Examples:
   harness qualify reports/RUN-ID
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
+  harness qualify reports/RUN-ID --format csv > rates.csv
   harness qualify reports/RUN-ID --policy policy.toml
   harness qualify reports/RUN-ID --policy FILE --baseline reports/OLD-RUN-ID
-  harness qualify reports/RUN-ID --format csv > rates.csv
 """
 
 

@@ -11,9 +11,10 @@ from harness.schema.trend import Moved
 __all__ = ["ActorChanges", "Counts", "PlaceChange", "PlaceKind", "RunChanges", "Shift", "Side"]
 
 #: ``new_fail``, ``fixed``: most judged trials passed and do not any more, or the other way round. ``worse``,
-#: ``better``: the rate moved by more than chance explains. ``not_judged``, ``judged``: more, or fewer trials say
-#: nothing about the actor. ``changed``: the scenario or how it is judged is another one, so verdicts are not held
-#: against each other. ``added``, ``removed``: played in one of them only.
+#: ``better``: the rate moved by more than chance explains. ``not_judged``: trials say nothing about the actor where
+#: none did before, or more of them by more than chance; ``judged``: the other way round. ``changed``: the scenario or
+#: how it is judged is another one, so verdicts are not held against each other. ``added``, ``removed``: played in one
+#: of them only.
 PlaceKind = Literal["new_fail", "fixed", "worse", "better", "not_judged", "judged", "changed", "added", "removed"]
 
 
@@ -38,7 +39,8 @@ class PlaceChange(Frozen):
     """One scenario. ``chance`` is that of rates as far apart without a difference, two-sided, one scenario by itself.
 
     ``corrected`` is that where all scenarios are looked at (Benjamini and Hochberg); both None where a side has only
-    one trial, or nothing can be held against each other. ``set_aside``: it is in quarantine in the later run.
+    one trial, or nothing can be held against each other. ``set_aside``: it is in quarantine in the later run. ``parts``
+    are the dotted keys of the scenario's file in which a changed one differs, where both runs tell them.
     """
 
     scenario: str
@@ -48,6 +50,7 @@ class PlaceChange(Frozen):
     chance: float | None = None
     corrected: float | None = None
     set_aside: bool = False
+    parts: tuple[str, ...] = ()
 
 
 class Shift(Frozen):

@@ -21,6 +21,7 @@ from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
 from harness.schema.spending import Beyond
 from harness.schema.transcript import Transcript
+from harness.schema.trend import Trend
 
 __all__ = [
     "DECIDED",
@@ -327,6 +328,7 @@ class RunView(Frozen):
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
     lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
+    ``trends`` are of its actors over the runs before it and itself, where those are known.
     """
 
     manifest: Manifest
@@ -336,3 +338,4 @@ class RunView(Frozen):
     beyond: Beyond = Beyond()
     remarks: tuple[str, ...] = ()
     killed: bool = False
+    trends: tuple[Trend, ...] = ()

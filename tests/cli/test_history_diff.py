@@ -73,8 +73,16 @@ def test_another_text_of_a_scenario_is_said(harness: Harness, world: World, nigh
     world.changed["pack/b"] = "stricter"
     harness("run", "--out", "reports/four")
     out = harness("history", "diff", "reports/four")[1]
-    said = "  other text  pack/b: its text or its rules are other ones; 1 of 1 passed, 1 of 1 passed before"
-    assert said in out.splitlines()
+    rates = "1 of 1 passed, 1 of 1 passed before"
+    assert f"  other text  pack/b: its text, or how it is judged, is another one; {rates}" in out.splitlines()
+    for name, texts in (("three", {"prompt.user": "a", "limits": "b"}), ("four", {"prompt.user": "c", "limits": "b"})):
+        path = Path("reports", name, "manifest.json")
+        told = json.loads(path.read_text())
+        for one in told["scenarios"]:
+            one["parts"] = texts
+        path.write_text(json.dumps(told))
+    out = harness("history", "diff", "reports/three", "reports/four")[1]
+    assert f"  other text  pack/b: other prompt.user; {rates}" in out.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -94,3 +102,27 @@ def test_what_cannot_be_held_against_each_other_is_one_line(
     ended = harness("history", "diff", *argv)
     assert (ended[0], ended[1], ended[2].count("\n")) == (code, "", 1)
     assert said in ended[2]
+
+
+def test_a_run_that_the_index_tells_is_not_read_again(
+    harness: Harness, nights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred thousand receipts take minutes to read, and a row of the index a second."""
+    told = harness("history", "diff")  # brings the index up to date
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.wiring.indexing.read_run", None)
+        assert harness("history", "diff", "reports/one", "reports/three") == told
+    (nights / "history.sqlite").write_bytes(b"x" * 4096)
+    assert harness("history", "diff", "reports/one", "reports/three") == told
+    dated("one", 2)
+    assert "(2026-01-02" in harness("history", "diff", "reports/one", "reports/three")[1]
+
+
+def test_a_folder_without_a_whole_run_has_nothing_to_hold_against_another(harness: Harness, world: World) -> None:
+    Path("empty").mkdir()
+    code, out, err = harness("history", "diff", "--reports", "empty")
+    assert (code, out, err.count("\n")) == (5, "", 1)
+    assert "empty: holds no whole run" in err
+    harness("run", "--out", "one")
+    harness("run", "--out", "two")
+    assert harness("history", "diff", "one", "two", "--reports", "nowhere")[0] == 0
