@@ -61,7 +61,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         view = read_run(out)
         reporters = wiring.reporters().values()
         write_reports(store, reporters, view, settings.cwd / "reports")
-    problem = note_run(out, settings.cwd / "reports")
+    problem = note_run(out, settings.cwd / "reports", view)
     if problem is not None:
         note(f"harness: {problem}")
     written = [reporter.filename for reporter in reporters]
