@@ -11,12 +11,14 @@ from harness import config, environment, provision, wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
+from harness.clock import SystemClock
 from harness.errors import ConfigError, EnvironmentProblem
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Hold
 from harness.wiring.built_in import built_in_identities
 from harness.wiring.known_keys import key_variables
 from harness.wiring.places import CONFIG
+from harness.wiring.quarantine import quarantine
 from harness.wiring.sandboxing import measured
 
 __all__ = ["doctor"]
@@ -63,7 +65,8 @@ def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     except ConfigError as error:
         actors.append(environment.Fact("actors", "missing", str(error), "set it right, or leave it out"))
     facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
-    return (*facts, *actors, _sandbox(), _network(settings), *_providers(settings), *_planes(settings))
+    more = (*_providers(settings), *_quarantine(settings), *_planes(settings))
+    return (*facts, *actors, _sandbox(), _network(settings), *more)
 
 
 def _sandbox() -> environment.Fact:
@@ -89,6 +92,22 @@ def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     except ConfigError as error:
         return (environment.Fact("providers", "missing", str(error), "set it right, or leave it out"),)
     return tuple(environment.Fact(f"provider {name}", "ok", one.told) for name, one in told.items())
+
+
+def _quarantine(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
+    """A row for each entry of ``quarantine.toml``, with what its owner has to do about it."""
+    try:
+        found = quarantine(settings, SystemClock().now(), wiring.scenarios)
+    except ConfigError as error:
+        return (environment.Fact("quarantine", "missing", str(error), "set it right, or leave it out"),)
+    nowhere, rows = set(found.nowhere), []
+    for entry in found.entries:
+        hint = "is over: it counts again; leave it out, or set a new day" if found.is_over(entry) else ""
+        hint = "a week or less is left" if found.is_soon_over(entry) else hint
+        hint = "matches no scenario" if entry in nowhere else hint
+        name = f"quarantine {entry.told}"
+        rows.append(environment.Fact(name, "optional" if hint else "ok", entry.terms, hint))
+    return tuple(rows)
 
 
 def _network(settings: wiring.Settings) -> environment.Fact:

@@ -14,6 +14,7 @@ from harness.ports import Clock, Reporter
 from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -58,6 +59,7 @@ def starting_manifest(
     shard: Shard | None = None,
     max_cost_usd: Decimal | None = None,
     confinement: Confinement = _UNCONFINED,
+    quarantine: tuple[QuarantineEntry, ...] = (),
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -87,6 +89,7 @@ def starting_manifest(
         shard=shard,
         prices=_prices(jobs),
         max_cost_usd=max_cost_usd,
+        quarantine=quarantine,
     )
 
 
@@ -111,14 +114,17 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     return text
 
 
-def as_json(view: RunView, folder: Path) -> JsonValue:
+def as_json(view: RunView, folder: Path) -> dict[str, JsonValue]:
     """What ``--format json`` prints of a run in ``folder``."""
     receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)
     manifest = view.manifest
     stopped: JsonValue = list(manifest.stopped)
     versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
+    aside: list[JsonValue] = [one.model_dump(mode="json") for one in manifest.quarantine]
     several: dict[str, JsonValue] = {"versions": versions} if versions else {}
+    if aside:
+        several["quarantine"] = aside
     return {
         "run": manifest.run_id,
         "folder": str(folder),

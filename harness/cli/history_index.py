@@ -16,18 +16,20 @@ from harness.cli.output import note, say, say_json, table
 from harness.clock import SystemClock
 from harness.errors import IndexDamagedError, StoreError, UsageError
 from harness.history import outdated
+from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
 from harness.wiring import indexing
 
-__all__ = ["list_runs", "prune", "rebuild"]
+__all__ = ["known_runs", "list_runs", "prune", "rebuild", "reports_folder", "reports_option"]
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _VERDICTS = ("pass", "fail", "not_judged", "pending")
 
 
-def _reports(given: Path | None) -> Path:
+def reports_folder(given: Path | None) -> Path:
+    """The folder that holds the runs. Raises StoreError where it is not there."""
     reports = wiring.settings().cwd / (given or "reports")
     if not reports.is_dir():
         raise StoreError(f"{reports}: there is no such folder; runs are written below ./reports unless --out says else")
@@ -56,13 +58,13 @@ def list_runs(
     *, reports: Path | None, scenario: str | None, actor: str | None, state: str | None, most: int, form: str
 ) -> ExitCode:
     """List runs, newest first; the index is brought up to date with the folders, or made anew where it is damaged."""
-    place = _reports(reports)
+    place = reports_folder(reports)
     runs = [
         one
-        for one in _runs(place)
+        for one in known_runs(place)
         if state in {None, one.state}
         and _any(scenario, [row.scenario for row in one.episodes])
-        and _any(actor, [row.actor for row in one.episodes])
+        and (actor is None or any(is_called(row.actor, actor) for row in one.episodes))
     ][:most]
     rows: list[JsonValue] = [_row(one) for one in runs]
     if form == "json":
@@ -79,7 +81,7 @@ def list_runs(
 @reports_option
 def rebuild(*, reports: Path | None) -> ExitCode:
     """Make the index of runs anew from the run folders."""
-    place = _reports(reports)
+    place = reports_folder(reports)
     done = indexing.rebuild(place)
     for line in done.unreadable:
         note(f"harness: left out: {line}")
@@ -103,10 +105,10 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
     """
     if keep is None and older_than is None:
         raise UsageError("say what may go: --keep N, --older-than DAYS, or both")
-    place = _reports(reports)
+    place = reports_folder(reports)
     indexing.rebuild(place)
     before = None if older_than is None else SystemClock().now() - timedelta(days=older_than)
-    going = outdated(_runs(place), keep=keep, before=before, pinned=indexing.pinned(place))
+    going = outdated(known_runs(place), keep=keep, before=before, pinned=indexing.pinned(place))
     gone: list[str] = []
     try:
         for run in going:
@@ -121,7 +123,7 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
     return ExitCode.PASSED
 
 
-def _runs(reports: Path) -> Sequence[IndexedRun]:
+def known_runs(reports: Path) -> Sequence[IndexedRun]:
     """The runs that are there, by the index, which is brought up to date; made anew where it is damaged."""
     try:
         runs, remarks = indexing.current(reports)
@@ -140,7 +142,7 @@ def _any(glob: str | None, names: Sequence[str]) -> bool:
 
 def _counts(run: IndexedRun) -> dict[str, int]:
     """Verdicts, where of several attempts at one episode the last counts."""
-    last = {(row.scenario, row.actor_digest, row.plane, row.trial): row.verdict for row in run.episodes}
+    last = {(row.scenario, row.actor_digest, row.plane.ref, row.trial): row.verdict for row in run.episodes}
     return {verdict: list(last.values()).count(verdict) for verdict in _VERDICTS}
 
 

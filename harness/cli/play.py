@@ -11,11 +11,13 @@ from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
-from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
+from harness.cli.judging import ended
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
+from harness.cli.reporting import write_reports
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -23,8 +25,10 @@ from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
+from harness.schema.decision import Decision
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.quarantine import quarantine
 
 __all__ = ["play"]
 
@@ -36,6 +40,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
+    standing = quarantine(settings, clock.now(), wiring.scenarios)
+    places = {(job.loaded.scenario.id, job.actor.identity.ref) for job in jobs}
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
@@ -49,6 +55,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        quarantine=standing.applied(places),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -69,21 +76,23 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
-            for reporter in order.reporters:
-                store.write_report(reporter.filename, reporter.render(view))
+            write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
-    _print(settings, view, folder, order)
+    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    _print(settings, view, folder, order, decisions)
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    problem = note_run(folder, settings.cwd / "reports")
-    if problem is not None:
-        note(f"harness: {problem}")
+    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports", view))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
-    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return gravest({*found, *of_receipts(view, len(jobs)), *besides})
+    besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
+    return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _note(*remarks: str | None) -> None:
+    for remark in filter(None, remarks):
+        note(f"harness: {remark}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -106,7 +115,9 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
@@ -142,7 +153,24 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
+def _decisions(
+    order: Order, folder: Path, view: RunView, *, is_broken_off: bool
+) -> tuple[tuple[Decision, ...], set[ExitCode]]:
+    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
+    if order.judging is None:
+        return (), set()
+    if is_broken_off:
+        note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
+        return (), set()
+    try:
+        return order.judging.decisions({str(folder): view}), set()
+    except UsageError as error:
+        # what was played is paid for and told all the same
+        note(f"harness: {error}")
+        return (), {ExitCode.BAD_INPUT}
+
+
+def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
@@ -152,5 +180,13 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
                 trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
                 episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
-    elif order.form == "json":
-        say_json(as_json(view, folder), indent=2)
+    judging = order.judging if decisions else None
+    if order.form == "json":
+        say_json({**as_json(view, folder), **(judging.as_json(decisions) if judging else {})}, indent=2)
+    elif judging is not None:
+        told = judging.as_text(decisions)
+        # receipts come line by line, and nothing else stands between them
+        if order.form == "text":
+            say(f"\n{told}")
+        else:
+            note(told)

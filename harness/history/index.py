@@ -20,7 +20,7 @@ from harness.schema.history import IndexedRun
 __all__ = ["VERSION", "HistoryIndex"]
 
 #: ``PRAGMA user_version`` of the tables below.
-VERSION: Final = 1
+VERSION: Final = 2
 #: Seconds that a writer waits for another one.
 WAIT_S: Final = 30.0
 
@@ -51,6 +51,17 @@ class HistoryIndex:
             rows = database.execute("SELECT row FROM run ORDER BY created_at DESC, folder DESC").fetchall()
         try:
             return tuple(IndexedRun.model_validate_json(row) for (row,) in rows)
+        except ValidationError:
+            raise IndexDamagedError(self.path, "holds something else than runs") from None
+
+    def run(self, folder: str) -> IndexedRun | None:
+        """The run of that folder as it was when it was put there; None where it is not known."""
+        if not self.path.exists():
+            return None
+        with self._open() as database:
+            found = database.execute("SELECT row FROM run WHERE folder = ?", (folder,)).fetchone()
+        try:
+            return None if found is None else IndexedRun.model_validate_json(found[0])
         except ValidationError:
             raise IndexDamagedError(self.path, "holds something else than runs") from None
 

