@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from planned import job_of
 
+from harness.cli.early import refuse_early
+from harness.errors import UsageError
 from harness.meter import Ceiling
 from harness.receipt import read_run
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -269,3 +272,22 @@ def test_a_run_that_ended_early_is_not_held_against_another_one(harness: Harness
     assert code == 4
     assert "out ended early, when its own actors were told apart" in err
     assert harness("qualify", "out", "other")[0] == 0
+
+
+def test_recordings_and_two_actors_of_one_name_are_refused() -> None:
+    spec = job_of("pack/a").actor
+
+    def played(scenario: str, ref: str, digest: str, recording: str | None = None) -> list[EpisodeJob]:
+        identity = spec.identity.model_copy(update={"ref": ref, "digest": digest})
+        actor = spec.model_copy(update={"identity": identity, "recording": recording})
+        return [job_of(scenario, trial).model_copy(update={"actor": actor}) for trial in (1, 2)]
+
+    one = played("pack/a", "one", "sha256:1")
+    refuse_early([*one, *played("pack/a", "two", "sha256:2")], shard=None)
+    with pytest.raises(UsageError, match="two is a recording, which costs nothing"):
+        refuse_early([*one, *played("pack/a", "two", "sha256:2", "two.jsonl")], shard=None)
+    with pytest.raises(UsageError, match="two actors are called two"):
+        twins = [*played("pack/a", "two", "sha256:2"), *played("pack/a", "two", "sha256:3")]
+        refuse_early([*one, *twins], shard=None)
+    with pytest.raises(UsageError, match="one and two play no scenario in common"):
+        refuse_early([*one, *played("pack/b", "two", "sha256:2")], shard=None)
