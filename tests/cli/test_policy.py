@@ -278,6 +278,17 @@ def test_each_version_of_a_control_plane_is_held_against_itself(harness: Harness
     assert (code, err) == (4, "harness: one was not played on loopx==2.1.1, as what is held against it\n")
 
 
+def test_what_a_version_does_not_play_is_not_asked_of_it(harness: Harness) -> None:
+    newer = PLANE.model_copy(update={"version": "2.1.1", "wheel_sha256": "9e" * 32})
+    also = several("pack/s2", 10, 10, plane=newer)
+    write_run(Path("night"), [*several("pack/s1", 10, 10), *several("pack/s1", 10, 10, plane=newer), *also])
+    Path("low.toml").write_text(
+        "schema = 1\nrate = 0.5\ntrials = 10\n[tier.new]\nscenarios = ['pack/s2']\nrate = 0.5\n", "utf-8"
+    )
+    code, out, _ = harness("qualify", "night", "--policy", "low.toml")
+    assert (code, out.count(": PASS by"), out.count("\n  new  ")) == (0, 2, 1)
+
+
 LIVE = "openai-compatible/model"
 
 
