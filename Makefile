@@ -44,7 +44,7 @@ bench: venv bench-peer ## speed and memory, as ratios inside one run
 	$(BIN)/python tests/bench/planes.py --require 10
 	$(BIN)/python tests/bench/whole_run.py --require 1
 	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
-	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 6 --require-memory 20
+	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 15 --require-memory 20
 	$(BIN)/python tests/bench/concurrency.py --inspect $(PEER)/bin/python --require-bound 0.92 --require-bare 0.6 --require 5
 
 bench-peer: export PROGRAM = $(PEERS)
