@@ -8,13 +8,14 @@ import click
 
 from harness.cli.compare_details import as_details
 from harness.cli.compare_told import as_json, as_rows, as_text
+from harness.cli.early import looks_of
 from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange, format_option
 from harness.cli.output import say, say_json
 from harness.cli.spreadsheet import as_csv
 from harness.errors import UsageError
-from harness.qualification.comparing import MARGIN, compare
+from harness.qualification.comparing import ALPHA, MARGIN, compare
 from harness.qualification.costing import cost_gaps
 
 __all__ = ["command"]
@@ -53,18 +54,25 @@ def command(*, runs: tuple[Path, ...], margin: float, early: bool, details: bool
     figures = figures_of(views, trials)
     if len(figures) < 2:  # noqa: PLR2004  (a pair)
         raise UsageError(f"{runs[0]}: only {figures[0].actor} played there; name another run, or run with two --actor")
+    looked = looks_of(views)
     sides = [trials[one.run, one.actor] for one in figures]
-    found = compare(figures, margin=margin / 100, trials=sides if early else None)
+    found = compare(
+        figures,
+        margin=margin / 100,
+        trials=sides if early or looked is not None else None,
+        alpha=ALPHA if looked is None else looked.alpha,
+        planned=None if looked is None else looked.planned,
+    )
     costs = cost_gaps(sides, alpha=found.alpha)
     if form == "json":
-        say_json(as_json(figures, found, costs), indent=2)
+        say_json(as_json(figures, found, costs, looked=looked), indent=2)
     elif form == "jsonl":
         for row in as_rows(found, costs):
             say_json(row)
     elif form == "csv":
         say(as_csv(figures).removesuffix("\n"))
     else:
-        say(as_text(views, figures, found, costs))
+        say(as_text(views, figures, found, costs, looked=looked))
         if details:
             say("\n" + as_details(views, figures))
     return ExitCode.PASSED

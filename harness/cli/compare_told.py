@@ -8,10 +8,11 @@ from harness.cli.cost_told import cost_told
 from harness.cli.gaps_told import gap, rarely
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import cells, head_of, letters_by_run, pass_cost, percent, told_table
+from harness.cli.rates_told import ENDED_EARLY, cells, head_of, letters_by_run, pass_cost, percent, told_table
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, worded
+from harness.schema.early import EarlyStop
 from harness.schema.qualification import ActorFigures
 from harness.schema.run import RunView
 
@@ -29,14 +30,22 @@ _METHODS: dict[str, JsonValue] = {
     "scenarios": "exact, corrected for all scenarios (Benjamini and Hochberg): hints, no verdicts",
     "trials": "what finds a gap as wide as this one, or as the margin where that is wider, 8 times of 10",
 }
+#: Where the number of trials hung on what came out: ``chance`` and ``corrected`` take it for fixed.
+_LOOKED: dict[str, JsonValue] = {
+    "decision": f"course: {_METHODS['course']}; what was not judged as failures must say the same",
+    "difference": "over the trials that were looked at; an interval that holds whichever look was the last",
+}
 
 
-def as_json(figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[CostGap]) -> JsonValue:
-    """All of it, with the names of the methods."""
+def as_json(
+    figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[CostGap], *, looked: EarlyStop | None = None
+) -> JsonValue:
+    """All of it, with the names of the methods; ``looked`` is how the run looked in between, where it did."""
+    methods = dict(_METHODS) if looked is None else {**_METHODS, **_LOOKED}
     actors: list[JsonValue] = [one.model_dump(mode="json", exclude={"scenarios"}) for one in figures]
     whole: dict[str, JsonValue] = found.model_dump(mode="json", exclude={"contenders"})
     gaps: list[JsonValue] = [one.model_dump(mode="json") for one in costs]
-    return {"methods": dict(_METHODS), "contenders": actors, **whole, "costs": gaps}
+    return {"methods": methods, "contenders": actors, **whole, "costs": gaps}
 
 
 def as_rows(found: Comparison, costs: Sequence[CostGap]) -> Iterator[JsonValue]:
@@ -54,9 +63,14 @@ def as_rows(found: Comparison, costs: Sequence[CostGap]) -> Iterator[JsonValue]:
 
 
 def as_text(
-    views: Mapping[str, RunView], figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[CostGap]
+    views: Mapping[str, RunView],
+    figures: Sequence[ActorFigures],
+    found: Comparison,
+    costs: Sequence[CostGap],
+    *,
+    looked: EarlyStop | None = None,
 ) -> str:
-    """A table of all, a verdict on each pair, and whether there is an order."""
+    """A table of all, a verdict on each pair, and whether there is an order; ``looked`` as of ``as_json``."""
     letters = letters_by_run(views)
     names = [harmless(f"{letters[one.run]}{one.actor}") for one in figures]
     gaps = {(one.first, one.second): one for one in costs}
@@ -64,7 +78,10 @@ def as_text(
     if len(views) > 1:
         parts.append("\n".join(folded(f"{letters[name]}{name}") for name in views))
     parts.append(_table(figures, names))
-    parts += ["\n".join(_pair(pair, figures, names, found, gaps)) for pair in found.pairs]
+    if looked is not None and looked.is_cut_short:
+        parts.append(folded(ENDED_EARLY))
+    is_looked = looked is not None
+    parts += ["\n".join(_pair(pair, figures, names, found, gaps, is_looked=is_looked)) for pair in found.pairs]
     moved = [folded(said) for said in moved_told(figures, letters)]
     if moved:
         parts.append("\n".join(moved))
@@ -88,9 +105,11 @@ def _pair(
     names: Sequence[str],
     found: Comparison,
     gaps: Mapping[tuple[int, int], CostGap],
+    *,
+    is_looked: bool,
 ) -> Iterator[str]:
     first, second = names[pair.first], names[pair.second]
-    yield folded(_verdict(pair, figures, (first, second), found))
+    yield folded(_verdict(pair, figures, (first, second), found, is_looked=is_looked))
     left_out = [
         f"{name}: {sum(one.not_judged.values())} of {one.planned} trials were not judged"
         for one, name in ((figures[pair.first], first), (figures[pair.second], second))
@@ -99,14 +118,14 @@ def _pair(
     if pair.finding == "open":
         yield folded(f"{'; '.join(left_out)}; play them (harness run --resume) before you choose", "  ")
     cost = cost_told(pair, gaps.get((pair.first, pair.second)), figures, names)
-    more = (cost, _course(pair), _hints(pair))
+    more = (cost, _course(pair, is_looked=is_looked), _hints(pair))
     yield from (folded(said, "  ") for said in more if said is not None)
 
 
-def _course(pair: Pair) -> str | None:
-    """When looks in between decided, where they were asked for."""
+def _course(pair: Pair, *, is_looked: bool) -> str | None:
+    """When looks in between decided, where they were asked for; the verdict tells it where they decide."""
     told = pair.course
-    if told is None:
+    if told is None or (is_looked and told.finding is not None):
         return None
     looked = f"{told.after} of {counted(told.planned, 'planned trial')} of each scenario"
     if told.finding is None:
@@ -127,13 +146,21 @@ def _hints(pair: Pair) -> str | None:
     return f"worth a look, no verdict: {', '.join(counts)}{f' and {more} more' if more else ''}"
 
 
-def _verdict(pair: Pair, figures: Sequence[ActorFigures], names: tuple[str, str], found: Comparison) -> str:
+def _verdict(
+    pair: Pair, figures: Sequence[ActorFigures], names: tuple[str, str], found: Comparison, *, is_looked: bool
+) -> str:
     first, second = names
     if pair.difference is None:
         return f"{first} and {second}: no scenario was judged of both, so nothing can be said"
     rates = [_share(figures[place].judged.rate) for place in (pair.first, pair.second)]
     if pair.finding in {"worse", "better"}:
         more = "less" if pair.finding == "worse" else "more"
+        if is_looked and pair.course is not None:
+            looked = f"{pair.course.after} of {counted(pair.course.planned, 'planned trial')} of each scenario"
+            return (
+                f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, decided after {looked}. "
+                f"Were all equal, at most {rarely(found.alpha)} such runs would tell any of them apart."
+            )
         return (
             f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, {gap(pair.difference)}. "
             f"Were they equal, a gap like this would come up in {rarely(pair.corrected)} comparisons."

@@ -14,6 +14,7 @@ from harness.ports import Clock, Reporter
 from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
+from harness.schema.early import EarlyStop
 from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import (
     ActorPrice,
@@ -59,6 +60,7 @@ def starting_manifest(
     shard: Shard | None = None,
     max_cost_usd: Decimal | None = None,
     confinement: Confinement = _UNCONFINED,
+    early: EarlyStop | None = None,
     quarantine: tuple[QuarantineEntry, ...] = (),
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
@@ -89,6 +91,7 @@ def starting_manifest(
         shard=shard,
         prices=_prices(jobs),
         max_cost_usd=max_cost_usd,
+        early=early,
         quarantine=quarantine,
     )
 
@@ -123,6 +126,8 @@ def as_json(view: RunView, folder: Path) -> dict[str, JsonValue]:
     versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
     aside: list[JsonValue] = [one.model_dump(mode="json") for one in manifest.quarantine]
     several: dict[str, JsonValue] = {"versions": versions} if versions else {}
+    if manifest.early is not None:
+        several["early"] = manifest.early.model_dump(mode="json")
     if aside:
         several["quarantine"] = aside
     return {

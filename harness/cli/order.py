@@ -49,3 +49,8 @@ class Order:
     lock: int | None = None
     confinement: Confinement = field(default_factory=Confinement)
     judging: Judging | None = None
+
+    @property
+    def early(self) -> bool:
+        """Whether the run ends once it is known which actor is better."""
+        return self.asked is not None and self.asked.early

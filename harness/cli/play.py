@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,12 @@ from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
+from harness.cli.early import stopping_of, told_early
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.judging import ended
 from harness.cli.order import Order
-from harness.cli.output import colored, note, say, say_json, width
+from harness.cli.output import colored, folded, note, say, say_json, width
 from harness.cli.remaining import play_remaining
 from harness.cli.reporting import write_reports
 from harness.cli.resuming import Resumed, keep, kept, resumed
@@ -26,6 +27,7 @@ from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
 from harness.schema.decision import Decision
+from harness.schema.early import EarlyStop
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
 from harness.wiring.quarantine import quarantine
@@ -44,6 +46,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     places = {(job.loaded.scenario.id, job.actor.identity.ref) for job in jobs}
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
+    stopping = stopping_of(jobs, None if before is None else before.left) if order.early else None
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
     folder = order.resume or order.out or settings.cwd / "reports" / run_id
     manifest = starting_manifest(
@@ -55,6 +58,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        early=None if stopping is None else EarlyStop(alpha=stopping.alpha, planned=stopping.planned),
         quarantine=standing.applied(places),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
@@ -73,25 +77,29 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                     if order.asked is not None:
                         keep(store, order.asked)
                 earlier = () if before is None else before.left.before
-                end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
-                store.tell_stopped(why_stopped(end, reached, len(jobs)))
+                end, reached = play_remaining(
+                    settings, left, order, store, guard, held=held, before=earlier, stopping=stopping
+                )
+                found_early = None if stopping is None else stopping.told
+                store.tell_stopped(why_stopped(end, reached, len(jobs)), found_early)
             view = read_run(folder)
             write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
     decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
-    tell_waiting(settings, view, folder)
-    tell_damaged(view, folder)
-    tell_beside(view)
-    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports", view))
+    _tell_rest(settings, view, folder, standing.remarks(places))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
     return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
 
 
-def _note(*remarks: str | None) -> None:
-    for remark in filter(None, remarks):
+def _tell_rest(settings: wiring.Settings, view: RunView, folder: Path, remarks: Iterable[str]) -> None:
+    """What is to be done about the run, and what went wrong beside it."""
+    tell_waiting(settings, view, folder)
+    tell_damaged(view, folder)
+    tell_beside(view)
+    for remark in filter(None, (*remarks, note_run(folder, settings.cwd / "reports", view))):
         note(f"harness: {remark}")
 
 
@@ -174,6 +182,8 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order,
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
+        for told in told_early(view):
+            say(folded(told))
         kept = {entry.key: entry.workspace for entry in view.log if entry.workspace is not None}
         for number, receipt in enumerate(view.receipts, start=1):
             if receipt.key in kept:

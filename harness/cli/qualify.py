@@ -12,9 +12,11 @@ from harness.cli.judged_runs import beside, figures_of, read_whole, trials_by_ac
 from harness.cli.judging import Judging, ended, judging_options
 from harness.cli.options import format_option
 from harness.cli.output import note, say, say_json
+from harness.cli.power_plan import Power, power_options, tell_plan
 from harness.cli.qualify_told import as_json, as_rows, as_text
 from harness.cli.rates_told import letters_by_run
 from harness.cli.spreadsheet import as_csv
+from harness.errors import UsageError
 
 __all__ = ["qualify"]
 
@@ -23,6 +25,7 @@ Examples:
   harness qualify reports/RUN-ID
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
+  harness qualify reports/RUN-ID --power-plan --detect 0.05 --power 0.8
   harness qualify reports/RUN-ID --format csv > rates.csv
   harness qualify reports/RUN-ID --policy policy.toml
   harness qualify reports/RUN-ID --policy FILE --baseline reports/OLD-RUN-ID
@@ -30,7 +33,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False, path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, type=click.Path(file_okay=False, path_type=Path), metavar="[RUN]...")
 @click.option(
     "-k",
     "--in-a-row",
@@ -40,6 +43,7 @@ Examples:
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
 @judging_options
+@power_options
 @format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
 @click.pass_context
 def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
@@ -49,7 +53,13 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     baseline, stand side by side only where scenarios, their classifier, the control planes and the settings of models
     are the same.
     """
-    judging = Judging.of(context)
+    power, judging = Power.of(context), Judging.of(context)
+    if power is not None:
+        if judging is not None:
+            raise UsageError("--power-plan decides nothing; leave --policy out")
+        return tell_plan(power, runs, form)
+    if not runs:
+        raise UsageError("name a run folder, like reports/RUN-ID")
     whole = read_whole(runs)
     views = beside(whole)
     told = figures_of(views, trials_by_actor(views), most)

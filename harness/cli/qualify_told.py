@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.cli.early import spared
 from harness.cli.moved_told import answered
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import (
+    ENDED_EARLY,
     amount,
     cells,
     ends,
@@ -46,8 +48,9 @@ def as_json(
             "run": name,
             "run_id": view.manifest.run_id,
             "state": view.manifest.state,
-            "planned": len(view.manifest.plan),
+            "planned": len(view.manifest.plan) - spared(view),
             "calls_without_a_receipt": view.beyond.calls,
+            **({} if view.manifest.early is None else {"early": view.manifest.early.model_dump(mode="json")}),
         }
         for name, view in views.items()
     ]
@@ -72,6 +75,8 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
     if len(told) > 1:
         parts.append(_side_by_side(told, letters))
     parts += [_actor(one, letters) for one in told]
+    if any(view.manifest.early is not None and view.manifest.early.is_cut_short for view in views.values()):
+        parts.append(folded(ENDED_EARLY))
     rates = [rate.judged for one in told for rate in (one, *one.scenarios)]
     if not all(rate.is_enough for rate in rates):
         apart = round(100 * WIDEST)
@@ -80,12 +85,14 @@ def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
 
 
 def _run(letter: str, name: str, view: RunView) -> str:
-    planned = len(view.manifest.plan)
+    fewer = spared(view)
+    planned = len(view.manifest.plan) - fewer
     state = "" if view.manifest.state == "complete" else f" ({view.manifest.state})"
+    less = f" and {fewer} more not needed" if fewer else ""
     more = view.beyond.calls
     apart = f"; {counted(more, 'model call')} of no episode here {worded(more, 'is', 'are')} left out" if more else ""
     planes = ", ".join(plane.ref for plane in view.manifest.planes)
-    return folded(f"{letter}{name}{state}: {counted(planned, 'trial')} planned, {planes}{apart}")
+    return folded(f"{letter}{name}{state}: {counted(planned, 'trial')} planned{less}, {planes}{apart}")
 
 
 def _side_by_side(told: Sequence[ActorFigures], letters: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from harness.qualification.intervals import ends
 from harness.schema.qualification import Costs, Figures, TokenCount
 
 __all__ = [
+    "ENDED_EARLY",
     "NOTHING",
     "amount",
     "cells",
@@ -28,6 +29,11 @@ __all__ = [
 
 _LABEL = 14
 NOTHING = "-"
+#: Of a run whose number of trials hung on what came out.
+ENDED_EARLY = (
+    "trials ended early, once it was known who is better: rates that are told apart so look further apart than they "
+    "are, and how far is not told"
+)
 #: Three digits, rounded down, so that a lower bound stays one.
 _THREE = Context(prec=3, rounding=ROUND_FLOOR)
 

@@ -18,6 +18,7 @@ from harness.cli.progress import Progressing, progress
 from harness.cli.responses import Held
 from harness.clock import SystemClock
 from harness.errors import HarnessError
+from harness.qualification.stopping import Stopping
 from harness.receipt import RunStore, keep_late, keep_output, line
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeJob, EpisodeResult
@@ -71,11 +72,12 @@ def play_remaining(
     *,
     held: Held,
     before: Sequence[EpisodeResult] = (),
+    stopping: Stopping | None = None,
 ) -> tuple[SuiteEnd, str | None]:
     """Play jobs, given with their places in the plan. Also tells which ceiling ended it, None where none did.
 
     What was said to episodes that are ``held`` is recorded when nothing can be refused any more; ``before`` are
-    results of this run from before it was killed. Raises InputError and StoreError.
+    results of this run from before it was killed; ``stopping`` may end it early. Raises InputError and StoreError.
     """
     stop = threading.Event()
     jobs = [job for _, job in left]
@@ -113,6 +115,7 @@ def play_remaining(
                 pool=pool,
                 before=before,
                 pacing=paces,
+                stopping=stopping,
             )
         finally:
             recording.prune(kept.folder)

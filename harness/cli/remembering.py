@@ -16,7 +16,7 @@ __all__ = ["ANEW", "PLANNED", "REMEMBERED", "Said", "recalled", "typed"]
 Said = bool | int | str | tuple[str, ...]
 
 #: What is played, and where: beside ``--resume`` these are refused.
-PLANNED: Final = frozenset({"selection", "actors", "planes", "trials", "sets", "shard", "out"})
+PLANNED: Final = frozenset({"selection", "actors", "planes", "trials", "sets", "shard", "early", "out"})
 #: How it is played and what is left of it on disk: said once, and said again only to say something else.
 REMEMBERED: Final = frozenset(
     {

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from harness import wiring
+from harness.cli.early import narrowed
 from harness.cli.output import note
 from harness.cli.remembering import Said
 from harness.documents import DocumentError, make_folder, read_file
@@ -44,6 +45,7 @@ class Asked(Frozen):
     sets: tuple[str, ...]
     trials: int
     shard: str | None = None
+    early: bool = False
     retries: int | None = None
     said: dict[str, Said] = Field(default_factory=dict)
 
@@ -79,7 +81,7 @@ class Resumed:
                 f"with and set aside in {self.folder / ASIDE}; harness history purge removes "
                 f"{worded(number, 'it', 'them')}"
             )
-        note(f"harness: {_told(self.left, self.total)}")
+        note(f"harness: {_told(self.left, self.total, early=self.manifest.early is not None)}")
 
     def set_aside(self, settings: wiring.Settings, guard: SecretGuard) -> None:
         """Keep what answers another question now beside the run. Raises StoreError or RedactionError."""
@@ -168,6 +170,7 @@ def resumed(folder: Path, jobs: Sequence[EpisodeJob], *, retries: int, replay_da
         retries=retries,
         replay_damaged=replay_damaged,
     )
+    left = narrowed(manifest, jobs, left)
     return Resumed(folder, manifest, left, len(jobs), _abandoned(folder, jobs, left))
 
 
@@ -199,8 +202,11 @@ def _move(path: Path, into: Path) -> None:
         raise StoreError(f"{into}: cannot be written: {error.strerror or type(error).__name__}") from error
 
 
-def _told(left: Remainder, total: int) -> str:
+def _told(left: Remainder, total: int, *, early: bool) -> str:
     """How much of a run is done, in one line."""
+    finished = len({place for place, _ in left.finished})
+    if not left.jobs and early and finished < total:
+        return f"who is better is known after {of_all(finished, total, 'episode')}: nothing is left to play"
     if not left.jobs:
         every = worded(total, "the only episode is", f"all {total} episodes are")
         return f"{every} finished: nothing is left to play"

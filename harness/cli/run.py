@@ -15,6 +15,7 @@ from harness.cli.ceilings import agreed
 from harness.cli.damaged import replay_damaged_option, replays_damaged
 from harness.cli.decisions import decide_option
 from harness.cli.dry_run import look
+from harness.cli.early import refuse_early
 from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters
@@ -49,6 +50,7 @@ Examples:
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
   harness run tag:tier:pr --actor NAME --trials 5 --max-cost 2.50
   harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --max-cost 5
+  harness run --actor ONE --actor OTHER --trials 20 --early --max-cost 5
   harness run tag:nightly --actor NAME --trials 20 --max-cost 5 --policy FILE
   harness run --resume reports/RUN-ID --max-cost 5
 
@@ -115,10 +117,9 @@ def run(
     """
     settings, judging = wiring.settings(), Judging.of(context)
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
-    shard_of = Scale.of(context).shard
     asked = Asked(
-        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, shard=shard_of, said=typed(context)
-    )
+        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, said=typed(context)
+    ).model_copy(update=Scale.of(context).asked)
     lock = _claimed(context, resume, spending)
     if resume is not None:
         asked = _asked_before(context, resume, asked)
@@ -202,6 +203,8 @@ def _planned(
     planes = planes_of(settings, chosen, asked.planes)
     playing.refuse_nobody()
     whole = plan(chosen, playing.actors, planes, trials=asked.trials, options=options)
+    if asked.early:
+        refuse_early(whole, shard=asked.shard)
     if before is not None:
         whole = keep_to_plan(whole, before)
     return playing, *part_of(whole, asked.shard)

@@ -35,6 +35,7 @@ class Scale:
     pool: str = "auto"
     connect: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    early: bool = False
 
     @classmethod
     def of(cls, context: click.Context) -> Scale:
@@ -49,7 +50,13 @@ class Scale:
             pool=str(pool),
             connect=_texts(context, "connect"),
             read=_texts(context, "read"),
+            early=bool(kept(context, "early")),
         )
+
+    @property
+    def asked(self) -> dict[str, str | bool | None]:
+        """What of it decides what is played."""
+        return {"shard": self.shard, "early": self.early}
 
     def over(self, settings: wiring.Settings) -> wiring.Settings:
         """The settings with the time-outs that the command line gives. Raises UsageError."""
@@ -150,5 +157,12 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=keep,
         help="Play one of N equal parts of the plan; harness history merge puts them together.",
+    ),
+    click.option(
+        "--early",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Play trial by trial, and end once it is known which actor passes more often.",
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
 
+from harness.qualification.cut_short import difference_early, found_early
 from harness.qualification.difference import difference
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.planning import trials_needed
@@ -28,10 +29,12 @@ def compare(
     margin: float = MARGIN,
     alpha: float = ALPHA,
     trials: Sequence[Sequence[Trial]] | None = None,
+    planned: int | None = None,
 ) -> Comparison:
     """Each of two or more contenders with each other; ``margin`` and ``alpha`` in (0, 1).
 
-    With the ``trials`` of each contender every pair has its course; pairs share ``alpha`` evenly there.
+    With the ``trials`` of each contender every pair has its course; pairs share ``alpha`` evenly there. Of a run that
+    looks could end, after so many ``planned`` ones, the course decides, and the interval holds whenever it ended.
 
     A difference is found where the permutation of labels within scenarios says so, corrected for all pairs, both
     without the trials that were not judged and with these as failures. Raises ValueError.
@@ -48,18 +51,25 @@ def compare(
     for number, (first, second) in enumerate(places):
         effects = difference(judged[number]), difference(failed[number])
         finding = _finding(effects, (corrected[number], as_failures[number]), margin, alpha)
+        gap, told = effects[0], None
+        if trials is not None:
+            share = alpha / len(places)
+            told = course(trials[first], trials[second], alpha=share, planned=planned)
+            if planned is not None and told is not None:
+                finding = found_early(finding, told)
+                gap = difference_early(trials[first], trials[second], told, alpha=share)
         pairs.append(
             Pair(
                 first=first,
                 second=second,
                 finding=finding,
-                difference=effects[0],
+                difference=gap,
                 chance=chances[number],
                 corrected=corrected[number],
                 as_failures=as_failures[number],
                 trials=_more(judged[number], effects[0], margin, alpha) if finding == "undecided" else None,
                 scenarios=_scenarios(both[number], judged[number]),
-                course=None if trials is None else course(trials[first], trials[second], alpha=alpha / len(places)),
+                course=told,
             )
         )
     contenders = tuple(Contender(run=one.run, actor=one.actor) for one in figures)

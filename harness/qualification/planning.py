@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fsum, sqrt
 from statistics import NormalDist
 
-__all__ = ["MOST_TRIALS", "trials_needed"]
+__all__ = ["MOST_TRIALS", "drop_found", "trials_needed"]
 
 #: Whoever would need more trials of each scenario is told that the difference is too small to be looked for.
 MOST_TRIALS = 10_000
@@ -34,6 +34,18 @@ def trials_needed(rates: Sequence[float], detect: float, *, alpha: float = 0.05,
             middle = (low + high) // 2
             low, high = (low, middle) if _suffices(middle, pairs, alpha, power) else (middle, high)
         return high
+    return None
+
+
+def drop_found(rates: Sequence[float], trials: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The smallest drop that so many trials of each scenario find as often as ``power`` says, in thousandths of 1.
+
+    ``rates`` and ``alpha`` as of ``trials_needed``. None where even rates of 0 would not be told from these.
+    """
+    parts = 1000
+    for part in range(1, parts + 1):
+        if _suffices(trials, [(rate, max(0.0, rate - part / parts)) for rate in rates], alpha, power):
+            return part / parts
     return None
 
 

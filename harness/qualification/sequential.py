@@ -13,13 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import Literal
+from typing import TYPE_CHECKING, Final
 
 from harness.qualification.permutation import Stratum, null_distribution
 from harness.schema.comparison import SequentialCourse
+from harness.schema.early import Finding
 from harness.schema.qualification import Trial
 
-__all__ = ["Look", "course", "looks", "spent"]
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["WAITING", "Look", "Looks", "PairLooks", "course", "looks", "spent"]
+
+#: What no look counts yet: it is to be played, or waits for a person.
+WAITING: Final = frozenset({"not_played", "pending"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,7 @@ class Look:
 
     share: float
     alpha: float
-    found: Literal["worse", "better"] | None
+    found: Finding | None
 
 
 def spent(share: float, alpha: float) -> float:
@@ -42,6 +50,46 @@ def spent(share: float, alpha: float) -> float:
     return min(alpha, 2 * (1 - normal.cdf(normal.inv_cdf(1 - alpha / 2) / sqrt(share))))
 
 
+class Looks:
+    """Looks at one pair of models, one stage after the other; ``alpha`` is two-sided, half of it for each side.
+
+    ``planned`` is the number of stages when nothing ends it, from 1. ``found`` is what the last look found.
+    """
+
+    def __init__(self, planned: int, *, alpha: float = 0.05) -> None:
+        if planned < 1:
+            raise ValueError(f"{planned} planned looks: at least one is planned")
+        self.planned, self.alpha, self.taken = planned, alpha, 0
+        self.found: Finding | None = None
+        self._inside: NDArray[float64] | None = None  # chances of each sum that no look has ended with
+        self._at, self._gone = 0, (0.0, 0.0)
+
+    def look(self, stage: Sequence[Stratum]) -> Look:
+        """Look once more: ``stage`` is what came since the look before, a stratum a scenario.
+
+        Raises ValueError where none is planned any more, or one has ended it.
+        """
+        from numpy import convolve, ones, zeros  # noqa: PLC0415  (only whoever compares waits for it)
+
+        if self.taken == self.planned or self.found is not None:
+            raise ValueError(f"{self.taken + 1} looks of {self.planned} planned ones, or one after the end")
+        self.taken += 1
+        telling = [stratum for stratum in stage if stratum.tells]
+        before = ones(1) if self._inside is None else self._inside
+        inside = convolve(before, null_distribution(telling))
+        self._at += sum(stratum.second_passes - stratum.fewest for stratum in telling)
+        allowed = spent(self.taken / self.planned, self.alpha) / 2
+        low = int((self._gone[0] + inside.cumsum() <= allowed).sum())
+        high = int((self._gone[1] + inside[::-1].cumsum() <= allowed).sum())
+        if self._at < low or self._at >= len(inside) - high:
+            self.found = "worse" if self._at < low else "better"
+        below, above = float(inside[:low].sum()), float(inside[len(inside) - high :].sum())
+        self._gone = (self._gone[0] + below, self._gone[1] + above)
+        self._inside = zeros(len(inside))
+        self._inside[low : len(inside) - high] = inside[low : len(inside) - high]
+        return Look(share=self.taken / self.planned, alpha=2 * allowed, found=self.found)
+
+
 def looks(stages: Sequence[Sequence[Stratum]], planned: int, *, alpha: float = 0.05) -> list[Look]:
     """What each look found, up to the one that ended the comparison or the last of ``stages``.
 
@@ -49,58 +97,72 @@ def looks(stages: Sequence[Sequence[Stratum]], planned: int, *, alpha: float = 0
     nothing ends it. ``alpha`` is two-sided, half of it for each side. Raises ValueError where there are more stages
     than planned.
     """
-    from numpy import array, convolve, float64, ones, zeros  # noqa: PLC0415  (only whoever compares waits for it)
-
-    if len(stages) > planned or planned < 1:
+    if len(stages) > planned:
         raise ValueError(f"{len(stages)} looks of {planned} planned ones")
+    pair = Looks(planned, alpha=alpha)
     found: list[Look] = []
-    inside = ones(1, dtype=float64)  # chances of each sum that no look has ended with
-    at, gone = 0, [0.0, 0.0]
-    for number, stage in enumerate(stages, 1):
-        telling = [stratum for stratum in stage if stratum.tells]
-        inside = convolve(inside, null_distribution(telling))
-        at += sum(stratum.second_passes - stratum.fewest for stratum in telling)
-        allowed = spent(number / planned, alpha) / 2
-        low = int((gone[0] + inside.cumsum() <= allowed).sum())
-        high = int((gone[1] + inside[::-1].cumsum() <= allowed).sum())
-        verdict: Literal["worse", "better"] | None = None
-        if at < low or at >= len(inside) - high:
-            verdict = "worse" if at < low else "better"
-        found.append(Look(share=number / planned, alpha=2 * allowed, found=verdict))
-        if verdict is not None:
+    for stage in stages:
+        found.append(pair.look(stage))
+        if pair.found is not None:
             break
-        gone = [gone[0] + float(inside[:low].sum()), gone[1] + float(inside[len(inside) - high :].sum())]
-        kept = zeros(len(inside))
-        kept[low : len(inside) - high] = inside[low : len(inside) - high]
-        inside = array(kept)
     return found
 
 
-def course(first: Sequence[Trial], second: Sequence[Trial], *, alpha: float) -> SequentialCourse | None:
+class PairLooks:
+    """Looks at two models that are decided only where trials that were not judged could not turn it.
+
+    Each round is looked at without them, and with them as failures; both must have found the same.
+    """
+
+    def __init__(self, planned: int, *, alpha: float) -> None:
+        self._sides = (Looks(planned, alpha=alpha), Looks(planned, alpha=alpha))
+        self.taken = 0
+
+    @property
+    def found(self) -> Finding | None:
+        """What was found so far."""
+        without, with_failures = (side.found for side in self._sides)
+        return without if without == with_failures else None
+
+    def look(self, verdicts: Sequence[tuple[str | None, str | None]]) -> Finding | None:
+        """Look at one more trial of all scenarios: the verdicts of both, None where one does not play it."""
+        self.taken += 1
+        for side, as_failures in zip(self._sides, (False, True), strict=True):
+            if side.found is None:
+                side.look([_stratum(first, second, as_failures=as_failures) for first, second in verdicts])
+        return self.found
+
+
+def course(
+    first: Sequence[Trial], second: Sequence[Trial], *, alpha: float, planned: int | None = None
+) -> SequentialCourse | None:
     """What looking after each trial of all scenarios that both play had come to; None where they share none.
 
-    The number of looks is that of trials that were planned for both. A look waits for all places of its trial: what
-    came to a look afterwards would be looked at twice.
+    The number of looks is that of trials that were ``planned`` for both (None: as many as there are). A look waits for
+    all places of its trial: what came to a look afterwards would be looked at twice.
     """
     shared = {trial.scenario for trial in first} & {trial.scenario for trial in second}
     sides = [{(one.scenario, one.number): one for one in side if one.scenario in shared} for side in (first, second)]
     if not shared:
         return None
-    planned = min(max(number for _, number in side) for side in sides)
-    stages = [
-        [_pair(sides[0].get((scenario, number)), sides[1].get((scenario, number))) for scenario in sorted(shared)]
-        for number in range(1, planned + 1)
-    ]
-    waiting = {number for side in sides for (_, number), one in side.items() if one.verdict == "not_played"}
-    found = looks(stages[: min(waiting, default=planned + 1) - 1], planned, alpha=alpha)
-    verdict = found[-1].found if found else None
-    spared = sum(number > len(found) for side in sides for _, number in side if number <= planned)
+    there = min(max(number for _, number in side) for side in sides)
+    planned = there if planned is None else planned
+    waiting = {number for side in sides for (_, number), one in side.items() if one.verdict in WAITING}
+    pair = PairLooks(planned, alpha=alpha)
+    for number in range(1, min(waiting, default=min(there, planned) + 1)):
+        places = [[side.get((scenario, number)) for side in sides] for scenario in sorted(shared)]
+        pair.look([(None if one is None else one.verdict, None if two is None else two.verdict) for one, two in places])
+        if pair.found is not None:
+            break
+    spared = sum(number > pair.taken for side in sides for _, number in side if number <= planned)
     return SequentialCourse(
-        finding=verdict, after=len(found), planned=planned, saved=spared if verdict is not None else 0
+        finding=pair.found, after=pair.taken, planned=planned, saved=spared if pair.found is not None else 0
     )
 
 
-def _pair(first: Trial | None, second: Trial | None) -> Stratum:
-    verdicts = [None if side is None else side.verdict for side in (first, second)]
-    (one, n), (other, m) = ((int(verdict == "pass"), int(verdict in {"pass", "fail"})) for verdict in verdicts)
+def _stratum(first: str | None, second: str | None, *, as_failures: bool) -> Stratum:
+    (one, n), (other, m) = (
+        (int(verdict == "pass"), int(verdict is not None if as_failures else verdict in {"pass", "fail"}))
+        for verdict in (first, second)
+    )
     return Stratum(one, n, other, m)

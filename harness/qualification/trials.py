@@ -17,7 +17,8 @@ __all__ = ["trial_of", "trials_of"]
 def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
     """By actor, in plan order; ``last`` are the receipts that count, one of each episode.
 
-    An earlier attempt is no trial: only what it cost is added to that of its episode.
+    An earlier attempt is no trial: only what it cost is added to that of its episode. Nor is a place that was not
+    played because it was not needed any more.
     """
     logs: dict[str, list[RunLogEntry]] = defaultdict(list)
     for receipt, log in zip(view.receipts, view.log, strict=True):
@@ -31,7 +32,8 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
         earlier = [log for log in logs[receipt.episode] if log.key != receipt.key]
         trial = trial_of(receipt, [*earlier, own[receipt.key]])
         found.setdefault(receipt.actor.ref, []).append(trial)
-    planned = Counter((place.scenario, place.actor, place.trial) for place in view.manifest.plan)
+    needed = filter(view.manifest.needs, view.manifest.plan)
+    planned = Counter((place.scenario, place.actor, place.trial) for place in needed)
     for (scenario, actor, number), count in (planned - played).items():
         found[actor] += [Trial(scenario=scenario, verdict="not_played", number=number)] * count
     return found

@@ -49,7 +49,7 @@ def guarded(pieces: Iterable[bytes], guard: SecretGuard, where: str) -> Iterator
 def manifest_pieces(manifest: Manifest, receipts: Iterable[ReceiptLink]) -> Iterator[bytes]:
     """The bytes of the manifest with ``receipts`` in the place of its own, in order."""
     bare = manifest.model_copy(update={"plan": (), "receipts": ()}).model_dump(mode="json")
-    for name in ("stopped", "quarantine"):
+    for name in ("stopped", "early", "quarantine"):
         if not bare[name]:
             del bare[name]  # as of runs that were written before it could be told
     lists: dict[str, Iterable[Frozen]] = {'  "plan": []': manifest.plan, '  "receipts": []': receipts}

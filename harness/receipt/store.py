@@ -31,6 +31,7 @@ from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
 from harness.schema.base import Digest, encoding
 from harness.schema.counting import counted, worded
+from harness.schema.early import EarlyStop
 from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry
 from harness.schema.verdict import Verdict
 
@@ -73,6 +74,7 @@ class RunStore:
         self._kept: dict[tuple[int, int], Kept] = {}
         self._waiting: set[tuple[int, int]] = set()
         self._stopped: tuple[str, ...] = ()
+        self._early = manifest.early
         self._size = 0
         private = private or {}
         self._private = tuple(private)
@@ -151,25 +153,28 @@ class RunStore:
             self._kept[place] = Kept.of(at + len(head), receipt, log, result)
             (self._waiting.add if result.log.resumable else self._waiting.discard)(place)
 
-    def tell_stopped(self, why: Sequence[str]) -> None:
-        """Why places of the plan are not played; ``finish`` writes it down where some are not."""
-        self._stopped = tuple(why)
+    def tell_stopped(self, why: Sequence[str], early: EarlyStop | None = None) -> None:
+        """Why needed places of the plan are not played, and which ``early`` left: for ``finish`` to write down."""
+        self._stopped, self._early = tuple(why), early
 
     def finish(self, finished_at: str) -> None:
         """Lay everything out in plan order; ``finished_at`` is UTC ISO 8601.
 
-        The state is complete if every place of the plan has a receipt, else interrupted. A place that was tried
+        The state is complete if every needed place of the plan has a receipt, else interrupted. A place that was tried
         several times counts with its last attempt in ``verdicts``. Raises StoreError; what was kept stays kept.
         """
         with self._lock:
             order = [self._kept[place] for place in sorted(self._kept)]
             last = {position: self._kept[position, attempt].verdict for position, attempt in sorted(self._kept)}
-            manifest = self._manifest.model_copy(
+            whole = self._manifest.model_copy(update={"early": self._early})
+            needed = {position for position, place in enumerate(whole.plan) if whole.needs(place)}
+            is_complete = needed <= last.keys()
+            manifest = whole.model_copy(
                 update={
                     "log": self._log_digest(order),
                     "finished_at": finished_at,
-                    "state": "complete" if len(last) == len(self._manifest.plan) else "interrupted",
-                    "stopped": () if len(last) == len(self._manifest.plan) else self._stopped,
+                    "state": "complete" if is_complete else "interrupted",
+                    "stopped": () if is_complete else self._stopped,
                     "verdicts": {verdict: list(last.values()).count(verdict) for verdict in get_args(Verdict)},
                 }
             )

@@ -180,7 +180,11 @@ def stale_count(view: RunView) -> int:
 
 
 def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
-    """Places of the plan without a receipt, in plan order."""
+    """Places of the plan without a receipt, in plan order, but for those that were not needed."""
+    return tuple(place for place in _empty(view) if view.manifest.needs(place))
+
+
+def _empty(view: RunView) -> tuple[PlannedEpisode, ...]:
     there = {_place(receipt) for receipt in view.receipts}
     return tuple(
         place for place in view.manifest.plan if (place.scenario, place.actor, place.plane, place.trial) not in there
@@ -198,10 +202,12 @@ def headline(view: RunView) -> str:
     What was played from a recording that no longer fits is told as stale, and not as not judged.
     """
     found, empty, stale = counts(view), len(not_run(view)), stale_count(view)
+    spared = len(_empty(view)) - empty
     total = sum(found.values()) + empty
     less: dict[Verdict, int] = {"not_judged": stale}
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
-    told = [f"{number} {word}" for number, word in (*others[1:], (stale, STALE), (empty, "not run")) if number]
+    besides = ((stale, STALE), (empty, "not run"), (spared, "not needed"))
+    told = [f"{number} {word}" for number, word in (*others[1:], *besides) if number]
     return ", ".join([f"{found['pass']} of {total} passed", *told]) + _in_quarantine(view)
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
 from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.confinement import Confinement, Hold, SandboxLevel
+from harness.schema.early import EarlyStop
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
@@ -277,10 +278,11 @@ class Manifest(Frozen):
     """``manifest.json`` of a run folder. Times are UTC ISO 8601. ``state`` is complete only when the plan is done.
 
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
-    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
-    of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
-    plan were not played, a line each. What an entry of ``quarantine`` covers is not held against the run. Of a run that
-    ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
+    of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are
+    those of its live actors, ``max_cost_usd`` bounds what all of them cost. ``early`` tells what looks in between
+    came to, ``stopped`` why places of the plan were not played. What an entry of ``quarantine`` covers is not held
+    against the run. Of one that ended ``log`` is the digest of ``run.jsonl``, ``seal`` that of the manifest with an
+    empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -304,9 +306,14 @@ class Manifest(Frozen):
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
     stopped: tuple[str, ...] = ()
+    early: EarlyStop | None = None
     quarantine: tuple[QuarantineEntry, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
+
+    def needs(self, place: PlannedEpisode) -> bool:
+        """Whether a place of the plan is to be played: not where who is better was known before."""
+        return self.early is None or self.early.needs(place.actor, place.trial)
 
     @property
     def in_versions(self) -> frozenset[str]:

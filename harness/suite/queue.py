@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -26,6 +27,11 @@ class Entry:
     index: int
     job: EpisodeJob
     retry: int = 0
+
+    @property
+    def in_rounds(self) -> tuple[int, int, int]:
+        """Its place where trial 1 of everything comes first; further attempts end a round."""
+        return self.job.trial, self.retry, self.index
 
 
 class _Asked(NamedTuple):
@@ -50,7 +56,8 @@ class Queue:
     """Used by one thread only. Every entry that ``start`` gives must come back by ``ended``.
 
     ``before`` are results of the same run, in their order, that an earlier process was killed after. ``pacing`` may
-    hold a provider back further, and says when one wants to be left alone.
+    hold a provider back further, and says when one wants to be left alone. ``in_rounds`` plays trial 1 of everything
+    first, and so on; while a trial goes on only the next one may begin, so that little is played for nothing.
     """
 
     def __init__(
@@ -59,8 +66,12 @@ class Queue:
         care: Care,
         before: Sequence[EpisodeResult] = (),
         pacing: Pacing | None = None,
+        *,
+        in_rounds: bool = False,
     ) -> None:
-        self._care, self._pacing = care, pacing
+        self._care, self._pacing, self._in_rounds = care, pacing, in_rounds
+        self._rounds: Counter[int] = Counter()
+        self._needed: Callable[[EpisodeJob], bool] = lambda _: True
         self._lines: dict[_Asked | None, _Line] = {}
         self._running: Counter[str] = Counter()
         of_actors: dict[str, _Line] = {}
@@ -69,6 +80,9 @@ class Queue:
             line.waiting.append(Entry(index, job))
             line.actors.add(job.actor.identity.ref)
             of_actors[job.actor.identity.digest] = line
+        if in_rounds:
+            for line in self._lines.values():
+                line.waiting = deque(sorted(line.waiting, key=_round))
         for result in before:
             actor = result.receipt.actor
             if actor.digest in of_actors:
@@ -79,10 +93,32 @@ class Queue:
         ready = [(asked, line) for asked, line in self._lines.items() if self._can_start(asked, line)]
         if not ready:
             return None
-        asked, line = min(ready, key=lambda one: one[1].waiting[0].index)
+        asked, line = min(ready, key=lambda one: self._place(one[1].waiting[0]))
+        first = line.waiting[0]
+        if self._in_rounds and first.job.trial > self._oldest + 1:
+            return None
         if asked is not None:
             self._running[asked.provider] += 1
+        self._rounds[first.job.trial] += 1
         return line.waiting.popleft()
+
+    def _place(self, entry: Entry) -> tuple[int, ...]:
+        return entry.in_rounds if self._in_rounds else (entry.index,)
+
+    @property
+    def _oldest(self) -> int:
+        """The first trial of which something runs, or waits for a provider that is not left alone."""
+        waiting = [line.waiting[0].job.trial for line in self._lines.values() if line.waiting and not line.left_alone]
+        return min([*waiting, *self._rounds.keys()])
+
+    def keep(self, needed: Callable[[EpisodeJob], bool]) -> set[int]:
+        """Let go of what is not ``needed`` from now on, further attempts too; the places that had been waiting."""
+        self._needed = needed
+        gone: set[int] = set()
+        for line in self._lines.values():
+            gone |= {entry.index for entry in line.waiting if not needed(entry.job)}
+            line.waiting = deque(entry for entry in line.waiting if needed(entry.job))
+        return gone
 
     def _can_start(self, asked: _Asked | None, line: _Line) -> bool:
         if not line.waiting or line.left_alone:
@@ -108,11 +144,20 @@ class Queue:
         line = self._lines[asked]
         if asked is not None:
             self._running[asked.provider] -= 1
+        self._rounds[entry.job.trial] -= 1
+        if not self._rounds[entry.job.trial]:
+            del self._rounds[entry.job.trial]
         failure = None if result is None else self._count(line, result)
         if failure != "outage" or line.left_alone or entry.job.attempt > self._care.retries:
             return False
-        again = entry.job.model_copy(update={"attempt": entry.job.attempt + 1})
-        line.waiting.append(Entry(entry.index, again, entry.retry + 1))
+        if not self._needed(entry.job):
+            return False
+        job = entry.job.model_copy(update={"attempt": entry.job.attempt + 1})
+        again = Entry(entry.index, job, entry.retry + 1)
+        if self._in_rounds:
+            insort(line.waiting, again, key=_round)
+        else:
+            line.waiting.append(again)
         return True
 
     def _count(self, line: _Line, result: EpisodeResult) -> ProviderFailure | None:
@@ -141,6 +186,10 @@ class Queue:
                 name = f"{name} of actor {', '.join(sorted(line.actors))}"
             told[name] = told.get(name, 0) + sum(not entry.retry for entry in line.waiting)
         return told
+
+
+def _round(entry: Entry) -> tuple[int, int, int]:
+    return entry.in_rounds
 
 
 def _asked(job: EpisodeJob) -> _Asked | None:

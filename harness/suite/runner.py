@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from harness.collecting import rare_collections
 from harness.errors import InputError, WorkerCrashError, WorkerGoneError
 from harness.ports import Pacing, Pool
+from harness.qualification.stopping import Stopping
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite.care import Care
 from harness.suite.queue import Entry, Queue
@@ -57,6 +58,7 @@ class _Play:
     stop: threading.Event
     may_start: Callable[[], bool]
     undone: set[int]
+    stopping: Stopping | None = None
     delivered: int = 0
     crashes: list[Crash] = field(default_factory=list)
     refusal: InputError | None = None
@@ -70,6 +72,14 @@ class _Play:
             return False
         self.halted = self.halted or not self.may_start()
         return not self.halted
+
+    def look(self, result: EpisodeResult) -> None:
+        """Let go of what nobody needs any more, now that a place of the plan is done."""
+        receipt, stopping = result.receipt, self.stopping
+        if stopping is None or result.log.resumable or receipt.outcome.status == "cancelled":
+            return
+        if stopping.over(receipt.scenario, receipt.actor.ref, receipt.trial, receipt.verdict):
+            self.undone -= self.queue.keep(lambda job: stopping.needs(job.actor.identity.ref, job.trial))
 
 
 def run_suite(
@@ -85,6 +95,7 @@ def run_suite(
     pool: Pool | None = None,
     before: Sequence[EpisodeResult] = (),
     pacing: Pacing | None = None,
+    stopping: Stopping | None = None,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
@@ -100,7 +111,8 @@ def run_suite(
     those in flight ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
-    play = _Play(Queue(jobs, care, before, pacing), done, again or done, stop, may_start, set(range(len(jobs))))
+    queue = Queue(jobs, care, before, pacing, in_rounds=stopping is not None)
+    play = _Play(queue, done, again or done, stop, may_start, set(range(len(jobs))), stopping)
     flight: dict[Future[EpisodeResult | None], Entry] = {}
     ended = SimpleQueue[Future[EpisodeResult | None]]()
     with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:
@@ -161,6 +173,7 @@ def _collect(future: Future[EpisodeResult | None], entry: Entry, play: _Play) ->
         play.delivered += 1
         if not repeated:
             play.undone.discard(entry.index)
+            play.look(result)
     elif isinstance(error, InputError):
         play.refusal = play.refusal or error
     elif isinstance(error, WorkerGoneError):

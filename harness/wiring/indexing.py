@@ -88,7 +88,7 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
         finished_at=manifest.finished_at,
         state=manifest.state,
         harness_version=manifest.harness_version,
-        planned=len(manifest.plan),
+        planned=sum(map(manifest.needs, manifest.plan)),
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
         shard=manifest.shard is not None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from nights import at_least, rates
 
 from harness.qualification.deciding import Candidate, decide
 from harness.qualification.permutation import Stratum, permutation_test
@@ -25,12 +26,6 @@ LEFT_OUT = 0.05
 pytestmark = pytest.mark.slow
 
 
-def rates(draws: np.random.Generator, scenarios: int) -> list[float]:
-    """Those of the first model."""
-    found = draws.beta(4, 1.2, scenarios) + draws.normal(0, 0.08, scenarios)
-    return [min(1.0, max(0.0, float(rate))) for rate in found]
-
-
 def stratum(draws: np.random.Generator, rate: float, drop: float, trials: int) -> Stratum:
     first, second = (int(draws.binomial(trials, 1 - LEFT_OUT)) for _ in range(2))
     lower = max(0.0, rate - drop)
@@ -39,13 +34,6 @@ def stratum(draws: np.random.Generator, rate: float, drop: float, trials: int) -
 
 def night(draws: np.random.Generator, scenarios: int, trials: int, drop: float) -> list[Stratum]:
     return [stratum(draws, rate, drop, trials) for rate in rates(draws, scenarios)]
-
-
-def at_least(count: int, of: int) -> float:
-    """The one-sided 99 % lower bound of a share."""
-    from scipy.special import betaincinv
-
-    return 0.0 if count == 0 else float(betaincinv(count, of - count + 1, 0.01))
 
 
 @pytest.mark.parametrize(("scenarios", "trials"), SIZES)

@@ -42,6 +42,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "out": ("--out", "other"),
     "selection": ("pack/a",),
     "sets": ("--set", "seed=1"),
+    "early": ("--early",),
     "shard": ("--shard", "1/2"),
     "trials": ("--trials", "1"),
 }

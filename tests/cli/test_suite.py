@@ -481,9 +481,10 @@ def test_the_limit_of_a_provider_comes_from_the_file_and_the_command_line_goes_o
             care: Care,
             before: Sequence[EpisodeResult] = (),
             pacing: Pacing | None = None,
+            **more: bool,
         ) -> None:
             given.append(dict(care.concurrency))
-            super().__init__(jobs, care, before, pacing)
+            super().__init__(jobs, care, before, pacing, **more)
 
     monkeypatch.setattr("harness.suite.runner.Queue", Watched)
     Path("harness.toml").write_text("[providers.openai]\nconcurrency = 3\n[providers.ark]\nconcurrency = 2\n", "utf-8")

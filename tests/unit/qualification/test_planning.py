@@ -8,7 +8,7 @@ from math import comb
 import pytest
 
 from harness.qualification.permutation import Stratum, permutation_test
-from harness.qualification.planning import MOST_TRIALS, trials_needed
+from harness.qualification.planning import MOST_TRIALS, drop_found, trials_needed
 
 
 def power(n: int, first: float, second: float, alpha: float) -> float:
@@ -49,3 +49,18 @@ def test_a_drop_that_nobody_can_find_has_no_number() -> None:
 def test_what_cannot_be_planned_is_refused(rates: list[float], detect: float, alpha: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         trials_needed(rates, detect, alpha=alpha)
+
+
+@pytest.mark.parametrize("detect", [0.05, 0.15, 0.4])
+def test_the_smallest_drop_that_trials_find_needs_no_more_than_these(detect: float) -> None:
+    needed = trials_needed([0.9, 0.8], detect)
+    assert needed is not None
+    found = drop_found([0.9, 0.8], needed)
+    assert found is not None
+    assert found <= detect
+    fewer = drop_found([0.9, 0.8], needed - 1)
+    assert fewer is None or fewer > detect
+
+
+def test_trials_that_find_nothing_have_no_drop() -> None:
+    assert drop_found([0.5], 1) is None

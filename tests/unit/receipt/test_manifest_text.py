@@ -13,6 +13,7 @@ from harness.receipt.manifest_text import guarded, manifest_pieces, manifest_tex
 from harness.redaction import SecretGuard
 from harness.schema.actor import Provenance
 from harness.schema.base import digest_bytes, digest_text
+from harness.schema.early import EarlyStop
 from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import Manifest, PlannedEpisode, ReceiptLink
 
@@ -32,7 +33,11 @@ def linked(number: int) -> ReceiptLink:
 def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, links: int) -> None:
     rows = tuple(planned(number, provenance=None if number % 3 else "live") for number in range(plan))
     chain = tuple(map(linked, range(links)))
-    more = {"stopped": ("--max-cost is reached",), "quarantine": (ASIDE,)}
+    more = {
+        "stopped": ("--max-cost is reached",),
+        "quarantine": (ASIDE,),
+        "early": EarlyStop(alpha=0.05, planned=2),
+    }
     told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []', **more})
     whole = told.model_copy(update={"receipts": chain}).model_dump(mode="json")
     pieces = list(guarded(manifest_pieces(told, iter(chain)), SecretGuard(), "manifest.json"))
@@ -43,6 +48,7 @@ def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, lin
 
 def test_a_run_that_nothing_stopped_and_nobody_set_aside_has_the_text_that_it_always_had(manifest: Manifest) -> None:
     assert b"stopped" not in manifest_text(manifest)
+    assert b"early" not in manifest_text(manifest)
     assert b"quarantine" not in manifest_text(manifest)
     assert Manifest.model_validate_json(manifest_text(manifest)) == manifest
 
