@@ -47,6 +47,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
     if twice is not None:
         raise UsageError(f"{twice} is given twice")
     settings = wiring.settings()
+    reports = settings.reports
     for run in runs:
         _refuse_changed(run)
     merged = merge({str(run): read_run(run) for run in runs}, run_id=new_run_id(SystemClock().now()))
@@ -61,7 +62,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         reporters = wiring.reporters().values()
         for reporter in reporters:
             store.write_report(reporter.filename, reporter.render(view))
-    problem = note_run(out, settings.cwd / "reports")
+    problem = note_run(out, reports)
     if problem is not None:
         note(f"harness: {problem}")
     written = [reporter.filename for reporter in reporters]

@@ -39,7 +39,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
-    folder = order.resume or order.out or settings.cwd / "reports" / run_id
+    reports = settings.reports
+    folder = order.resume or order.out or reports / run_id
     manifest = starting_manifest(
         jobs,
         order.options,
@@ -76,7 +77,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    problem = note_run(folder, settings.cwd / "reports")
+    problem = note_run(folder, reports)
     if problem is not None:
         note(f"harness: {problem}")
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)

@@ -11,8 +11,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from harness.documents import DocumentError, decoded, parse_toml, read_file
+from harness.documents.locating import line_of, lines
 from harness.errors import ConfigError
-from harness.scenario.locating import line_of, lines
 from harness.scenario.problem import KeyPath, Problem, dotted, nearest
 from harness.scenario.schema_errors import schema_problems
 from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy
