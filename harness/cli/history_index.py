@@ -141,7 +141,7 @@ def _any(glob: str | None, names: Sequence[str]) -> bool:
 
 def _counts(run: IndexedRun) -> dict[str, int]:
     """Verdicts, where of several attempts at one episode the last counts."""
-    last = {(row.scenario, row.actor_digest, row.plane, row.trial): row.verdict for row in run.episodes}
+    last = {(row.scenario, row.actor_digest, row.plane.ref, row.trial): row.verdict for row in run.episodes}
     return {verdict: list(last.values()).count(verdict) for verdict in _VERDICTS}
 
 

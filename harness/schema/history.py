@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
-from harness.schema.base import Digest, Frozen
+from harness.schema.actor import ActorKind
+from harness.schema.base import Digest, Frozen, Numerous
+from harness.schema.process import PlaneIdentity
 
 __all__ = ["IndexedEpisode", "IndexedRun"]
 
 
-class IndexedEpisode(Frozen):
-    """One receipt of a run, in its order, with what its log says of cost. Unknown tokens are None, never zero."""
+class IndexedEpisode(Numerous):
+    """One receipt of a run, in its order, with what its log says of cost. Unknown tokens are None, never zero.
+
+    ``models`` and ``fingerprints`` are those that the provider named, each once. ``micro_usd`` is what its calls cost,
+    in millionths of a US dollar, of those of its ``calls`` of which that is known; ``unknown_calls`` are the others.
+    """
 
     scenario: str
     scenario_digest: Digest
     actor: str
     actor_digest: Digest
-    plane: str
+    kind: ActorKind
+    plane: PlaneIdentity
+    classifier_version: int
     trial: int
     attempt: int
     verdict: str
     code: str | None
+    cause: str | None
     outcome: str
-    model: str | None
+    models: tuple[str, ...]
+    fingerprints: tuple[str, ...]
     seconds: float
     tokens: int | None
+    calls: int
+    unknown_calls: int
+    micro_usd: Decimal
 
 
 class IndexedRun(Frozen):
     """``folder`` is relative to the folder of the index; times are UTC ISO 8601; ``state`` is that of the manifest.
 
     ``stamp`` are change times and sizes of the files that tell how far the run is: while they stay, so does all of it.
+    ``shard``: it played a part of its plan only.
     """
 
     folder: str
@@ -42,4 +57,10 @@ class IndexedRun(Frozen):
     planned: int
     seal: Digest | None
     episodes: tuple[IndexedEpisode, ...]
+    shard: bool = False
     stamp: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its plan was played there; shards are told where they are put together."""
+        return self.state == "complete" and not self.shard

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from harness.documents import DocumentError, decoded, read_file
@@ -86,6 +87,7 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         planned=len(manifest.plan),
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
+        shard=manifest.shard is not None,
         stamp=stamp,
     )
 
@@ -104,21 +106,29 @@ def _stamp(folder: Path) -> str:
 
 
 def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
-    models = {row.model for row in log.attempts if row.model is not None}
+    sent = [row for row in log.attempts if row.status != "not_sent"]
+    known = [row.cost_micro_usd for row in sent if row.cost_micro_usd is not None]
     return IndexedEpisode(
         scenario=receipt.scenario,
         scenario_digest=receipt.scenario_digest,
         actor=receipt.actor.ref,
         actor_digest=receipt.actor.digest,
-        plane=receipt.plane.ref,
+        kind=receipt.actor.kind,
+        plane=receipt.plane,
+        classifier_version=receipt.classifier_version,
         trial=receipt.trial,
         attempt=receipt.attempt,
         verdict=receipt.verdict,
         code=receipt.failure_code,
+        cause=receipt.cause,
         outcome=receipt.outcome.name,
-        model=models.pop() if len(models) == 1 else None,
+        models=tuple(dict.fromkeys(row.model for row in sent if row.model is not None)),
+        fingerprints=tuple(dict.fromkeys(row.fingerprint for row in sent if row.fingerprint is not None)),
         seconds=log.seconds,
         tokens=_tokens(log),
+        calls=len(sent) + log.at_least,
+        unknown_calls=len(sent) - len(known) + log.at_least,
+        micro_usd=sum(known, Decimal(0)),
     )
 
 

@@ -10,28 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from past import indexed_episode
 
 from harness.errors import IndexDamagedError, StoreError
 from harness.history import HistoryIndex
 from harness.history.index import VERSION
-from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.history import IndexedRun
 
-DIGEST = "sha256:" + "0" * 64
-EPISODE = IndexedEpisode(
-    scenario="pack/a",
-    scenario_digest=DIGEST,
-    actor="script",
-    actor_digest=DIGEST,
-    plane="loopx==1",
-    trial=1,
-    attempt=1,
-    verdict="pass",
-    code=None,
-    outcome="completed/scenario_satisfied",
-    model=None,
-    seconds=0.5,
-    tokens=None,
-)
+EPISODE = indexed_episode()
 
 
 def run(number: int, *, state: str = "complete") -> IndexedRun:
