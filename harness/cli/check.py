@@ -17,6 +17,7 @@ from harness.cli.options import executor_option, format_option, sandbox_option, 
 from harness.cli.output import folded, note, say, say_json
 from harness.cli.progress import progress
 from harness.cli.selection import choose_all
+from harness.clock import SystemClock
 from harness.errors import InputError, PlaneMissingError
 from harness.schema.actor import ActorSpec
 from harness.schema.base import JsonValue
@@ -30,6 +31,7 @@ from harness.schema.trace import EpisodeTrace
 from harness.suite import IDLE_SCRIPTS, Deep, check_scenario, offered_codes, require_walker
 from harness.suite.pairs import check_pairs
 from harness.wiring.places import load_variant
+from harness.wiring.quarantine import quarantine
 
 __all__ = ["check"]
 
@@ -96,6 +98,8 @@ def check(
     if walks:
         require_walker()
     settings = wiring.settings()
+    for remark in quarantine(settings, SystemClock().now(), wiring.scenarios).remarks(()):
+        note(f"harness: {remark}")
     chosen, planes, unusable = _usable(settings, selection)
     broken = (*unusable.files, *unusable.planes.values())
     for said in dict.fromkeys(map(str, broken)):  # what is wrong with a file is wrong with each of its variants

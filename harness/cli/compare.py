@@ -6,13 +6,16 @@ from pathlib import Path
 
 import click
 
+from harness.cli.compare_details import as_details
 from harness.cli.compare_told import as_json, as_rows, as_text
 from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange, format_option
 from harness.cli.output import say, say_json
+from harness.cli.spreadsheet import as_csv
 from harness.errors import UsageError
 from harness.qualification.comparing import MARGIN, compare
+from harness.qualification.costing import cost_gaps
 
 __all__ = ["command"]
 
@@ -20,8 +23,10 @@ _EPILOG = """\b
 Examples:
   harness compare reports/RUN-ID
   harness compare reports/LAST-NIGHT reports/TONIGHT
+  harness compare reports/RUN-ID --details
   harness compare reports/RUN-ID --early
   harness compare reports/RUN-ID --margin 3 --format json
+  harness compare reports/RUN-ID --format csv > models.csv
 """
 
 
@@ -36,8 +41,9 @@ Examples:
     help="Rates that are no further apart than this are alike.",
 )
 @click.option("--early", is_flag=True, help="Tell after which trial of each scenario it was decided.")
-@format_option("What is printed; jsonl is one pair a line.")
-def command(*, runs: tuple[Path, ...], margin: float, early: bool, form: str) -> ExitCode:
+@click.option("--details", is_flag=True, help="Tell tokens, times, failures and the models that answered, too.")
+@format_option("What is printed; jsonl is one pair a line, csv one actor.", "text", "json", "jsonl", "csv")
+def command(*, runs: tuple[Path, ...], margin: float, early: bool, details: bool, form: str) -> ExitCode:
     """Hold all actors of run folders against each other: who passes more often, or whether nobody can tell.
 
     Only where scenarios, their classifier, the control planes and the settings of models are the same.
@@ -47,13 +53,18 @@ def command(*, runs: tuple[Path, ...], margin: float, early: bool, form: str) ->
     figures = figures_of(views, trials)
     if len(figures) < 2:  # noqa: PLR2004  (a pair)
         raise UsageError(f"{runs[0]}: only {figures[0].actor} played there; name another run, or run with two --actor")
-    sides = [trials[one.run, one.actor] for one in figures] if early else None
-    found = compare(figures, margin=margin / 100, trials=sides)
+    sides = [trials[one.run, one.actor] for one in figures]
+    found = compare(figures, margin=margin / 100, trials=sides if early else None)
+    costs = cost_gaps(sides, alpha=found.alpha)
     if form == "json":
-        say_json(as_json(figures, found), indent=2)
+        say_json(as_json(figures, found, costs), indent=2)
     elif form == "jsonl":
-        for row in as_rows(found):
+        for row in as_rows(found, costs):
             say_json(row)
+    elif form == "csv":
+        say(as_csv(figures).removesuffix("\n"))
     else:
-        say(as_text(views, figures, found))
+        say(as_text(views, figures, found, costs))
+        if details:
+            say("\n" + as_details(views, figures))
     return ExitCode.PASSED

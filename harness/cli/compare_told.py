@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
+from harness.cli.cost_told import cost_told
+from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import amount, cells, head_of, letters_of, percent, told_table
+from harness.cli.rates_told import amount, cells, head_of, letters_by_run, percent, told_table
 from harness.schema.base import JsonValue
-from harness.schema.comparison import Comparison, Pair
+from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, worded
 from harness.schema.qualification import ActorFigures, Difference
 from harness.schema.run import RunView
@@ -19,45 +21,51 @@ __all__ = ["as_json", "as_rows", "as_text"]
 _NAMED = 0.1
 #: So many are named.
 _MOST = 3
-#: Costs that are no further apart are not worth a sentence.
-_TIMES = 1.25
 _METHODS: dict[str, JsonValue] = {
     "decision": "permutation of labels within scenarios, exact, two-sided; corrected for all pairs (Holm)",
     "difference": "scenarios weighted by n1 n2 / (n1 + n2); Newcombe's interval over strata, 95 %",
     "course": "a look after each trial; exact, alpha spent as O'Brien and Fleming's, shared evenly by all pairs",
+    "costs": "permutation of labels within scenarios, exact, of trials in the dearer half; corrected (Holm)",
     "scenarios": "exact, corrected for all scenarios (Benjamini and Hochberg): hints, no verdicts",
     "trials": "what finds a gap as wide as this one, or as the margin where that is wider, 8 times of 10",
 }
 
 
-def as_json(figures: Sequence[ActorFigures], found: Comparison) -> JsonValue:
+def as_json(figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[CostGap]) -> JsonValue:
     """All of it, with the names of the methods."""
     actors: list[JsonValue] = [one.model_dump(mode="json", exclude={"scenarios"}) for one in figures]
     whole: dict[str, JsonValue] = found.model_dump(mode="json", exclude={"contenders"})
-    return {"methods": dict(_METHODS), "contenders": actors, **whole}
+    gaps: list[JsonValue] = [gap.model_dump(mode="json") for gap in costs]
+    return {"methods": dict(_METHODS), "contenders": actors, **whole, "costs": gaps}
 
 
-def as_rows(found: Comparison) -> Iterator[JsonValue]:
-    """A line for each pair; both are named by run and actor."""
+def as_rows(found: Comparison, costs: Sequence[CostGap]) -> Iterator[JsonValue]:
+    """A line for each pair; both are named by run and actor. ``costs`` is null where no gap is known."""
+    gaps = {(gap.first, gap.second): gap for gap in costs}
     for pair in found.pairs:
         sides: dict[str, JsonValue] = {
             side: found.contenders[place].model_dump(mode="json")
             for side, place in (("first", pair.first), ("second", pair.second))
         }
         row: dict[str, JsonValue] = pair.model_dump(mode="json")
-        yield {**row, **sides}
+        gap = gaps.get((pair.first, pair.second))
+        cost: JsonValue = None if gap is None else gap.model_dump(mode="json", exclude={"first", "second"})
+        yield {**row, **sides, "costs": cost}
 
 
-def as_text(views: Mapping[str, RunView], figures: Sequence[ActorFigures], found: Comparison) -> str:
+def as_text(
+    views: Mapping[str, RunView], figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[CostGap]
+) -> str:
     """A table of all, a verdict on each pair, and whether there is an order."""
-    letters = dict(zip(views, letters_of(), strict=False)) if len(views) > 1 else dict.fromkeys(views, "")
+    letters = letters_by_run(views)
     names = [harmless(f"{letters[one.run]}{one.actor}") for one in figures]
+    gaps = {(gap.first, gap.second): gap for gap in costs}
     parts = []
     if len(views) > 1:
         parts.append("\n".join(folded(f"{letters[name]}{name}") for name in views))
     parts.append(_table(figures, names))
-    parts += ["\n".join(_pair(pair, figures, names, found)) for pair in found.pairs]
-    moved = [folded(said) for said in _moved(figures, letters)]
+    parts += ["\n".join(_pair(pair, figures, names, found, gaps)) for pair in found.pairs]
+    moved = [folded(said) for said in moved_told(figures, letters)]
     if moved:
         parts.append("\n".join(moved))
     if len(figures) > 2:  # noqa: PLR2004  (the verdict on a pair is its order)
@@ -75,7 +83,13 @@ def _table(figures: Sequence[ActorFigures], names: Sequence[str]) -> str:
     return told_table(head, rows)
 
 
-def _pair(pair: Pair, figures: Sequence[ActorFigures], names: Sequence[str], found: Comparison) -> Iterator[str]:
+def _pair(
+    pair: Pair,
+    figures: Sequence[ActorFigures],
+    names: Sequence[str],
+    found: Comparison,
+    gaps: Mapping[tuple[int, int], CostGap],
+) -> Iterator[str]:
     first, second = names[pair.first], names[pair.second]
     yield folded(_verdict(pair, figures, (first, second), found))
     left_out = [
@@ -85,7 +99,8 @@ def _pair(pair: Pair, figures: Sequence[ActorFigures], names: Sequence[str], fou
     ]
     if pair.finding == "open":
         yield folded(f"{'; '.join(left_out)}; play them (harness run --resume) before you choose", "  ")
-    more = (_course(pair), _hints(pair), _cost(figures[pair.first], figures[pair.second], (first, second)))
+    cost = cost_told(pair, gaps.get((pair.first, pair.second)), figures, names)
+    more = (cost, _course(pair), _hints(pair))
     yield from (folded(said, "  ") for said in more if said is not None)
 
 
@@ -179,32 +194,6 @@ def _rarely(chance: float) -> str:
 
 def _share(rate: float | None) -> str:
     return "nothing" if rate is None else percent(rate)
-
-
-def _cost(first: ActorFigures, second: ActorFigures, names: tuple[str, str]) -> str | None:
-    """What a pass costs, where both are known and far enough apart to matter."""
-    known = [(name, _usd_a_pass(one)) for one, name in zip((first, second), names, strict=True)]
-    (cheap, less), (dear, more) = sorted(known, key=lambda side: side[1])
-    if less <= 0 or more < _TIMES * less:
-        return None
-    return f"a pass of {dear} costs {more / less:.1f} times as much as one of {cheap}"
-
-
-def _usd_a_pass(one: ActorFigures) -> float:
-    """0 where it is not known, or known to be more only."""
-    is_known = one.costs is not None and not one.costs.is_lower_bound
-    return float(one.costs.usd_per_pass or 0) if one.costs is not None and is_known else 0.0
-
-
-def _moved(figures: Sequence[ActorFigures], letters: Mapping[str, str]) -> Iterator[str]:
-    """Actors of one name that other models answered for."""
-    seen: dict[str, ActorFigures] = {}
-    for one in figures:
-        before = seen.setdefault(one.actor, one)
-        if before.models and one.models and before.models.keys() != one.models.keys():
-            was, now = (", ".join(map(harmless, side.models)) for side in (before, one))
-            here, there = letters[before.run].strip(), letters[one.run].strip()
-            yield f"{harmless(one.actor)} is not the same model in both: {was} answered in {here}, {now} in {there}"
 
 
 def _order(names: Sequence[str], found: Comparison) -> str:

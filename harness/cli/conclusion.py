@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.cli.exit_codes import BY_VERDICT, ExitCode
 from harness.cli.output import note
 from harness.receipt import last_attempts, provider_failure
 from harness.schema.counting import counted, of_all, worded, worded_of
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import EpisodeResult, RunView
 from harness.suite import SuiteEnd, conclude, is_stale
 
@@ -24,8 +26,11 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
             f"harness: {counted(different, 'warm call')} of the control plane {differ} from a cold one; "
             "use --executor cold"
         )
-    stale = [receipt for receipt in view.receipts if is_stale(receipt)]
-    codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts)}
+    aside = view.manifest.set_aside
+    _tell_quarantined(view, aside)
+    held = [receipt for receipt in view.receipts if (receipt.scenario, receipt.actor.ref) not in aside]
+    stale = [receipt for receipt in held if is_stale(receipt)]
+    codes = {BY_VERDICT[verdict] for verdict in conclude(view.receipts, set_aside=aside)}
     if different:
         codes.add(ExitCode.BUG)
     if stale and not tolerate_stale:
@@ -35,6 +40,20 @@ def of_receipts(view: RunView, total: int) -> set[ExitCode]:
         note(f"harness: {of_all(len(stale), total, 'recording')} no longer {prove} nothing until recorded anew")
     _tell_unusable(view)
     return codes
+
+
+def _tell_quarantined(view: RunView, aside: Mapping[tuple[str, str], QuarantineEntry]) -> None:
+    """A line for each entry of the quarantine that something did not pass under."""
+    found: dict[QuarantineEntry, list[str]] = {}
+    for receipt in last_attempts(view.receipts):
+        entry = aside.get((receipt.scenario, receipt.actor.ref))
+        if entry is not None and receipt.verdict != "pass":
+            found.setdefault(entry, []).append(receipt.scenario)
+    for entry, names in found.items():
+        note(
+            f"harness: {counted(len(names), 'episode')} of {entry.told} did not pass and "
+            f"{worded(len(names), 'is', 'are')} not held against the run: in quarantine {entry.terms}"
+        )
 
 
 def _tell_unusable(view: RunView) -> None:

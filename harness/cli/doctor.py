@@ -13,11 +13,13 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.lazy import LazyGroup
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
+from harness.clock import SystemClock
 from harness.errors import ConfigError, EnvironmentProblem
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Hold
 from harness.wiring.built_in import built_in_identities
 from harness.wiring.known_keys import key_variables
+from harness.wiring.quarantine import quarantine
 from harness.wiring.sandboxing import measured
 
 __all__ = ["doctor"]
@@ -95,7 +97,8 @@ def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
         written.append(environment.Fact("configuration", "missing", str(error), "set it right, or leave it out"))
     facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
     providers = [one for one in _providers(settings) if one.text not in {other.text for other in written}]
-    return (*facts, *written, _sandbox(), _network(settings), *providers, *_planes(settings))
+    more = (*providers, *_quarantine(settings), *_planes(settings))
+    return (*facts, *written, _sandbox(), _network(settings), *more)
 
 
 def _sandbox() -> environment.Fact:
@@ -121,6 +124,22 @@ def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     except ConfigError as error:
         return (environment.Fact("providers", "missing", str(error), "set it right, or leave it out"),)
     return tuple(environment.Fact(f"provider {name}", "ok", one.told) for name, one in told.items())
+
+
+def _quarantine(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
+    """A row for each entry of ``quarantine.toml``, with what its owner has to do about it."""
+    try:
+        found = quarantine(settings, SystemClock().now(), wiring.scenarios)
+    except ConfigError as error:
+        return (environment.Fact("quarantine", "missing", str(error), "set it right, or leave it out"),)
+    nowhere, rows = set(found.nowhere), []
+    for entry in found.entries:
+        hint = "is over: it counts again; leave it out, or set a new day" if found.is_over(entry) else ""
+        hint = "a week or less is left" if found.is_soon_over(entry) else hint
+        hint = "matches no scenario" if entry in nowhere else hint
+        name = f"quarantine {entry.told}"
+        rows.append(environment.Fact(name, "optional" if hint else "ok", entry.terms, hint))
+    return tuple(rows)
 
 
 def _network(settings: wiring.Settings) -> environment.Fact:

@@ -12,6 +12,7 @@ from harness.cli.folder import planned
 from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
 from harness.cli.resuming import kept, resumed
+from harness.config.quarantine_file import QUARANTINE, load_quarantine
 from harness.receipt import refuse_taken
 from harness.schema.base import JsonValue
 from harness.schema.run import EpisodeJob
@@ -25,6 +26,7 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     Raises InputError and StoreError.
     """
     wiring.refuse_ordinary_keys(settings, jobs)
+    load_quarantine(settings.cwd / QUARANTINE)
     before = None
     if order.resume is not None:
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)

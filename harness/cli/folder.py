@@ -14,6 +14,7 @@ from harness.ports import Clock, Reporter
 from harness.scenario import fixed_time
 from harness.schema.base import JsonValue
 from harness.schema.confinement import Confinement
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import (
     ActorPrice,
     Enforcement,
@@ -58,6 +59,7 @@ def starting_manifest(
     shard: Shard | None = None,
     max_cost_usd: Decimal | None = None,
     confinement: Confinement = _UNCONFINED,
+    quarantine: tuple[QuarantineEntry, ...] = (),
 ) -> Manifest:
     """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
@@ -87,6 +89,7 @@ def starting_manifest(
         shard=shard,
         prices=_prices(jobs),
         max_cost_usd=max_cost_usd,
+        quarantine=quarantine,
     )
 
 

@@ -69,7 +69,10 @@ history = LazyGroup(
     "history",
     {
         "list": ("harness.cli.history_index", "list_runs", "List runs, newest first."),
+        "diff": ("harness.cli.history_diff", "diff", "Tell what is different in a run from an earlier one."),
+        "flakes": ("harness.cli.history_flakes", "tell_flakes", "Tell verdicts that turn though nothing was changed."),
         "merge": ("harness.cli.merging", "merge_runs", "Put the shards of one plan together."),
+        "trend": ("harness.cli.history_trend", "trend", "Tell how rates, cost and time went from run to run."),
         "rebuild": ("harness.cli.history_index", "rebuild", "Make the index of runs anew from their folders."),
         "prune": ("harness.cli.history_index", "prune", "Remove the folders of old runs."),
         "purge": ("harness.cli.history", "purge", "Remove the private texts of unfinished episodes."),
@@ -78,6 +81,8 @@ history = LazyGroup(
     epilog="""\b
 Examples:
   harness history list
+  harness history diff reports/RUN-ID
+  harness history trend 'loopx/*' --last 30
   harness history merge shards/1 shards/2 --out nightly
   harness history purge reports/RUN-ID
 """,

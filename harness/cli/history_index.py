@@ -21,13 +21,14 @@ from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
 from harness.wiring import indexing
 
-__all__ = ["list_runs", "prune", "rebuild"]
+__all__ = ["known_runs", "list_runs", "prune", "rebuild", "reports_folder", "reports_option"]
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _VERDICTS = ("pass", "fail", "not_judged", "pending")
 
 
-def _reports(given: Path | None) -> Path:
+def reports_folder(given: Path | None) -> Path:
+    """The folder that holds the runs. Raises StoreError where it is not there."""
     settings = wiring.settings()
     reports = settings.reports if given is None else settings.cwd / given
     if not reports.is_dir():
@@ -57,10 +58,10 @@ def list_runs(
     *, reports: Path | None, scenario: str | None, actor: str | None, state: str | None, most: int, form: str
 ) -> ExitCode:
     """List runs, newest first; the index is brought up to date with the folders, or made anew where it is damaged."""
-    place = _reports(reports)
+    place = reports_folder(reports)
     runs = [
         one
-        for one in _runs(place)
+        for one in known_runs(place)
         if state in {None, one.state}
         and _any(scenario, [row.scenario for row in one.episodes])
         and _any(actor, [row.actor for row in one.episodes])
@@ -80,7 +81,7 @@ def list_runs(
 @reports_option
 def rebuild(*, reports: Path | None) -> ExitCode:
     """Make the index of runs anew from the run folders."""
-    place = _reports(reports)
+    place = reports_folder(reports)
     done = indexing.rebuild(place)
     for line in done.unreadable:
         note(f"harness: left out: {line}")
@@ -104,10 +105,10 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
     """
     if keep is None and older_than is None:
         raise UsageError("say what may go: --keep N, --older-than DAYS, or both")
-    place = _reports(reports)
+    place = reports_folder(reports)
     indexing.rebuild(place)
     before = None if older_than is None else SystemClock().now() - timedelta(days=older_than)
-    going = outdated(_runs(place), keep=keep, before=before, pinned=indexing.pinned(place))
+    going = outdated(known_runs(place), keep=keep, before=before, pinned=indexing.pinned(place))
     gone: list[str] = []
     try:
         for run in going:
@@ -122,7 +123,7 @@ def prune(*, reports: Path | None, keep: int | None, older_than: int | None, dry
     return ExitCode.PASSED
 
 
-def _runs(reports: Path) -> Sequence[IndexedRun]:
+def known_runs(reports: Path) -> Sequence[IndexedRun]:
     """The runs that are there, by the index, which is brought up to date; made anew where it is damaged."""
     try:
         runs, remarks = indexing.current(reports)

@@ -32,9 +32,9 @@ class NumberRange(click.FloatRange):
 
 
 def format_option(
-    what: str, *forms: Literal["text", "json", "jsonl"]
+    what: str, *forms: Literal["text", "json", "jsonl", "csv"]
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """``--format``, passed to the verb as ``form``: one of ``forms`` (default: all three), told as ``what`` in help."""
+    """``--format``, passed to the verb as ``form``: one of ``forms`` (default: all but csv), told as ``what``."""
     choice = click.Choice(forms or ("text", "json", "jsonl"))
     return click.option("--format", "form", type=choice, default="text", show_default=True, help=what)
 

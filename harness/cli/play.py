@@ -16,6 +16,7 @@ from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
+from harness.cli.reporting import files_of
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -25,6 +26,7 @@ from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.quarantine import quarantine
 
 __all__ = ["play"]
 
@@ -36,6 +38,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     clock = SystemClock()
+    standing = quarantine(settings, clock.now(), wiring.scenarios)
+    places = {(job.loaded.scenario.id, job.actor.identity.ref) for job in jobs}
     guard = wiring.secret_guard(settings, [job.actor for job in jobs])
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
@@ -50,6 +54,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         shard=order.shard,
         max_cost_usd=order.ceilings.cost_usd,
         confinement=_held_throughout(order, before),
+        quarantine=standing.applied(places),
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -71,12 +76,15 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
             for reporter in order.reporters:
-                store.write_report(reporter.filename, reporter.render(view))
+                for name, text in files_of(reporter, view):
+                    store.write_report(name, text)
     tell_left_out(view)
     _print(settings, view, folder, order)
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
+    for remark in standing.remarks(places):
+        note(f"harness: {remark}")
     problem = note_run(folder, reports)
     if problem is not None:
         note(f"harness: {problem}")

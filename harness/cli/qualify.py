@@ -11,6 +11,7 @@ from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
+from harness.cli.spreadsheet import as_csv
 
 __all__ = ["qualify"]
 
@@ -19,6 +20,7 @@ Examples:
   harness qualify reports/RUN-ID
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
+  harness qualify reports/RUN-ID --format csv > rates.csv
 """
 
 
@@ -32,7 +34,7 @@ Examples:
     metavar="K",
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
-@format_option("What is printed; jsonl is one actor, or one scenario of one, a line.")
+@format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
 def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
 
@@ -46,6 +48,8 @@ def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     elif form == "jsonl":
         for row in as_rows(told):
             say_json(row)
+    elif form == "csv":
+        say(as_csv(told, by_scenario=True).removesuffix("\n"))
     else:
         say(as_text(views, told))
     return ExitCode.PASSED

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.cli.moved_told import answered
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import amount, cells, ends, head_of, letters_of, line, percent, told_table
+from harness.cli.rates_told import (
+    amount,
+    cells,
+    ends,
+    head_of,
+    letters_by_run,
+    line,
+    percent,
+    tokens_of,
+    told_table,
+)
 from harness.qualification import CONFIDENCE, WIDEST
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted, of_all, worded
-from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread
+from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread, Tokens
 from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: So many codes and models are told.
+#: So many codes are told.
 _NAMED = 3
 _METHODS: dict[str, JsonValue] = {
     "confidence": CONFIDENCE,
@@ -53,7 +64,7 @@ def as_rows(told: Sequence[ActorFigures]) -> Iterator[JsonValue]:
 
 def as_text(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> str:
     """In plain words; where several actors are told a table holds them side by side."""
-    letters = dict(zip(views, letters_of(), strict=False)) if len(views) > 1 else dict.fromkeys(views, "")
+    letters = letters_by_run(views)
     parts = ["\n".join(_run(letters[name], name, view) for name, view in views.items())]
     if len(told) > 1:
         parts.append(_side_by_side(told, letters))
@@ -103,10 +114,12 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
         yield "", f"nobody knows the cost of {unknown} of {calls}"
     if one.latency.median_s is not None and one.latency.p95_s is not None:
         yield "time", f"half within {one.latency.median_s:.2f} s, 95 of 100 within {one.latency.p95_s:.2f} s"
+    if one.tokens is not None:
+        yield "tokens", _tokens(one.tokens)
     if one.failure_codes:
         yield "failed with", _counts(one.failure_codes)
     if one.kind == "live":
-        yield "answered by", _counts(one.models) if one.models else "not told by its provider"
+        yield "answered by", answered(one)
 
 
 def _rate(rate: Estimate) -> str:
@@ -141,6 +154,18 @@ def _spent(costs: Costs) -> str:
         return "unknown"
     episode, each = (amount(costs, usd) for usd in (costs.usd_per_episode, costs.usd_per_pass))
     return f"{episode} an episode, {'nothing passed' if costs.usd_per_pass is None else f'{each} a pass'}"
+
+
+def _tokens(tokens: Tokens) -> str:
+    """Of an episode; of parts only those that the provider told."""
+    if tokens.input.total is None and tokens.output.total is None:
+        return "not told by its provider"
+    cached, reasoning = (
+        "" if part.total is None else f" ({tokens_of(part)} {word})"
+        for part, word in ((tokens.cached, "of them cached"), (tokens.reasoning, "of them reasoning"))
+    )
+    given, made = ("unknown" if part.total is None else tokens_of(part) for part in (tokens.input, tokens.output))
+    return f"input {given}{cached}, output {made}{reasoning} an episode"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import count
 from math import ceil, floor
 from string import ascii_uppercase
 
 from harness.cli.output import folded, table
-from harness.schema.qualification import Costs, Figures, Interval
+from harness.schema.qualification import Costs, Figures, Interval, TokenCount
 
-__all__ = ["NOTHING", "amount", "cells", "ends", "head_of", "letters_of", "line", "percent", "told_table"]
+__all__ = [
+    "NOTHING",
+    "amount",
+    "cells",
+    "ends",
+    "head_of",
+    "letters_by_run",
+    "line",
+    "percent",
+    "tokens_of",
+    "told_table",
+]
 
 _LABEL = 14
 NOTHING = "-"
@@ -19,10 +30,15 @@ NOTHING = "-"
 _THREE = Context(prec=3, rounding=ROUND_FLOOR)
 
 
-def letters_of() -> Iterator[str]:
+def _letters() -> Iterator[str]:
     """A, B and so on to Z, then numbers: names of folders are too long for a table."""
     yield from (f"{letter} " for letter in ascii_uppercase)
     yield from (f"{number} " for number in count(len(ascii_uppercase) + 1))
+
+
+def letters_by_run(runs: Collection[str]) -> dict[str, str]:
+    """The letter before the name of each run's actors; none where there is only one run."""
+    return dict(zip(runs, _letters(), strict=False)) if len(runs) > 1 else dict.fromkeys(runs, "")
 
 
 def head_of(one: Figures) -> tuple[str, ...]:
@@ -56,6 +72,13 @@ def amount(costs: Costs | None, usd: Decimal | None) -> str:
         return NOTHING
     precise = usd.quantize(Decimal("0.01"), ROUND_FLOOR) if usd >= 1 else _THREE.plus(usd).normalize()
     return f"{'>= ' if costs.is_lower_bound else ''}${precise:f}"
+
+
+def tokens_of(count: TokenCount) -> str:
+    """Whole tokens of an episode, rounded down where it is known that there were more."""
+    if count.per_episode is None:
+        return NOTHING
+    return f">= {int(count.per_episode):,}" if count.untold else f"{round(count.per_episode):,}"
 
 
 def ends(interval: Interval) -> tuple[int, int]:

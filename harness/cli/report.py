@@ -12,6 +12,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, chosen_reporters, keep_to_owner, summary
 from harness.cli.options import format_option
 from harness.cli.output import colored, say, say_json, width
+from harness.cli.reporting import files_of
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
 from harness.receipt import is_written, read_run
@@ -49,8 +50,9 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
         view = wiring.with_transcripts(settings, folder, view)
     if out is None:
         for reporter in reporters:
-            _write(folder / reporter.filename, reporter.render(view))
-            keep_to_owner(view, folder / reporter.filename)
+            for name, text in files_of(reporter, view):
+                _write(folder / name, text)
+                keep_to_owner(view, folder / name)
         if form == "json":
             say_json(as_json(view, folder), indent=2)
             return ExitCode.PASSED
@@ -62,13 +64,16 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
         return ExitCode.PASSED
     if form == "json":
         raise UsageError("--out writes one report, and --format json tells a whole run; leave one of them out")
-    text = _only(reporters, names).render(view)
+    only = _only(reporters, names)
+    files = files_of(only, view, only.filename if str(out) == "-" else out.name)
     if str(out) == "-":
-        say(text.removesuffix("\n"))
-    else:
-        _write(out, text)
-        keep_to_owner(view, out)
-        say(f"written: {out}")
+        say(next(files)[1].removesuffix("\n"))
+        return ExitCode.PASSED
+    for name, text in files:
+        place = out.with_name(name)
+        _write(place, text)
+        keep_to_owner(view, place)
+        say(f"written: {place}")
     return ExitCode.PASSED
 
 

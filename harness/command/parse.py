@@ -9,6 +9,7 @@ from harness.command.call import read_call
 from harness.command.clock import read_clock
 from harness.command.expansion import substitutes
 from harness.command.help import read_help
+from harness.command.known import KnownTexts
 from harness.command.lexer import split_shell, split_strict, split_words
 from harness.command.places import Places
 from harness.command.profile import PROFILES, TEXT_BYTES
@@ -20,6 +21,7 @@ __all__ = ["BLANKS", "parse"]
 
 #: What a shell takes for blanks; other white space, and a carriage return, are letters to it.
 BLANKS = " \t\n"
+_KNOWN = KnownTexts()
 
 
 def parse(text: str, context: GrammarContext) -> ParsedCommand:
@@ -28,16 +30,28 @@ def parse(text: str, context: GrammarContext) -> ParsedCommand:
     Nothing is run, and of the world only the links of paths under the roots are looked at. A text of more than 65,536
     bytes, with a lone surrogate, or under a profile that is not in ``GRAMMARS`` is not read at all; one with a NUL is
     no read, and as a call it is refused. ``context.cwd`` must be one of ``context.roots``.
+
+    A text that was read without asking where the roots lie or what is in them is not read again in another workspace.
     """
     text = text.strip(BLANKS)
     profile = PROFILES.get(context.profile)
     if profile is None or not _is_bounded_text(text):
         return ParsedCommand(shape=UNREAD)
+    known = _KNOWN.find(text, context)
+    if known is None:
+        places = Places(context, profile)
+        known = _read(text, places)
+        if not places.matter:
+            _KNOWN.keep(text, context, known)
+    return known
+
+
+def _read(text: str, places: Places) -> ParsedCommand:
+    context, profile = places.context, places.profile
     words, shell = split_words(text), split_shell(text)
     if words is None or shell is None:
         reads = _free(text) if profile.free and "\0" not in text else None
         return ParsedCommand(reads=reads, shape=replace(UNREAD, multiline=has_lines(text)))
-    places = Places(context, profile)
     call = None if context.call is None else read_call(words, shell, context.call, places)
     if call is not None and _has_bare_return(text):
         call = replace(call, argv=None, refused=call.refused or "unparseable")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from harness.command.lexer import Word
 from harness.command.profile import Profile
@@ -33,17 +34,26 @@ def settle(path: str) -> str | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Places:
-    """The roots of one workspace and what a command may reach in them. ``context.cwd`` must be one of its roots."""
+    """The roots of one workspace and what a command may reach in them. ``context.cwd`` must be one of its roots.
+
+    ``matter``: where the roots lie, or what is in them, was asked for.
+    """
 
     context: GrammarContext
     profile: Profile
+    matter: bool = field(default=False, init=False)
+
+    @property
+    def _roots(self) -> Mapping[str, str]:
+        self.matter = True
+        return self.context.roots
 
     @property
     def here(self) -> str:
         """The directory commands run in."""
-        return self.context.roots[self.context.cwd]
+        return self._roots[self.context.cwd]
 
     def in_cwd(self, value: str) -> str | None:
         """The settled path, where it lies in the working root."""
@@ -51,14 +61,14 @@ class Places:
 
     def anywhere(self, value: str) -> str | None:
         """The settled path, where it lies in any root."""
-        return self._within(value, tuple(self.context.roots))
+        return self._within(value, tuple(self._roots))
 
     def listable(self, word: Word) -> str | None:
         """The settled path of a directory to list: in the working root, or absolute and in a readable root."""
         at_home = self._at_home(word)
         if at_home is not None:
             settled = self._within(at_home, self.context.readable)
-            folder = _under(self.context.roots[self.profile.home_root], self.profile.home_folder)
+            folder = _under(self._roots[self.profile.home_root], self.profile.home_folder)
             return settled if settled is not None and _below(settled, folder) else None
         if word.text.startswith("/"):
             return self._within(word.text, (self.context.cwd, *self.context.readable))
@@ -87,7 +97,7 @@ class Places:
 
     def workspace_path(self, settled: str) -> str:
         """``root/path`` of a settled path that lies in a root; the innermost root where roots nest."""
-        roots = self.context.roots
+        roots = self._roots
         name = max((n for n in roots if _below(settled, roots[n])), key=lambda n: len(roots[n]))
         rest = settled[len(roots[name].rstrip("/")) :].strip("/")
         return f"{name}/{rest}" if rest else name
@@ -100,19 +110,18 @@ class Places:
 
     def _within(self, value: str, names: tuple[str, ...]) -> str | None:
         settled = settle(_under(self.here, value))
-        roots = (self.context.roots[name] for name in names)
+        roots = (self._roots[name] for name in names)
         return settled if settled is not None and any(_below(settled, root) for root in roots) else None
 
     def _at_home(self, word: Word) -> str | None:
         """The absolute form of a word that names the profile's home folder, before its links are followed."""
-        root, folder = self.context.roots.get(self.profile.home_root), self.profile.home_folder
-        if root is None:
-            return None
+        folder = self.profile.home_folder
         for spelling in self.profile.home_spellings:
             live = word.active if spelling.startswith("$") else word.lead
             start = f"{spelling}/{folder}"
             if live.startswith(spelling) and (word.text == start or word.text.startswith(f"{start}/")):
-                return _under(root, word.text[len(spelling) + 1 :])
+                root = self._roots.get(self.profile.home_root)
+                return None if root is None else _under(root, word.text[len(spelling) + 1 :])
         return None
 
 

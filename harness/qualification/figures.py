@@ -20,6 +20,8 @@ from harness.schema.qualification import (
     InARow,
     Latency,
     ScenarioFigures,
+    TokenCount,
+    Tokens,
     Trial,
 )
 
@@ -76,9 +78,11 @@ def actor_figures(run: str, actor: str, kind: ActorKind, trials: Sequence[Trial]
         "kind": kind,
         "spread": spread([(one.judged.passes, one.judged.n) for one in scenarios]),
         "costs": _costs(trials, whole) if kind == "live" else None,
+        "tokens": _tokens(trials) if kind == "live" else None,
         "latency": latency([trial.seconds for trial in judged if trial.seconds is not None]),
         "failure_codes": _by_frequency(trial.code or "unknown" for trial in judged if trial.verdict == "fail"),
         "models": _by_frequency(model for trial in trials for model in trial.models),
+        "fingerprints": _by_frequency(one for trial in trials for one in trial.fingerprints),
         "scenarios": scenarios,
     }
     return ActorFigures.model_validate({**dict(whole), **more})
@@ -119,7 +123,7 @@ def _costs(trials: Sequence[Trial], whole: Figures) -> Costs | None:
     calls, unknown = sum(trial.calls for trial in trials), sum(trial.unknown_calls for trial in trials)
     if calls == 0:
         return None
-    episodes = sum(trial.verdict != "not_played" for trial in trials)
+    episodes = _episodes(trials)
     spent = sum((trial.micro_usd for trial in trials), Decimal(0)) / _MICRO
     known = spent if unknown < calls else None
     return Costs(
@@ -130,6 +134,25 @@ def _costs(trials: Sequence[Trial], whole: Figures) -> Costs | None:
         usd_per_episode=_share(known, episodes),
         usd_per_pass=_share(known, whole.judged.passes),
     )
+
+
+def _tokens(trials: Sequence[Trial]) -> Tokens | None:
+    calls, episodes = sum(trial.calls for trial in trials), _episodes(trials)
+    if calls == 0:
+        return None
+
+    def count(place: int) -> TokenCount:
+        untold = sum(trial.untold[place] for trial in trials)
+        if untold >= calls:
+            return TokenCount(total=None, per_episode=None, untold=untold)
+        total = sum(trial.tokens[place] for trial in trials)
+        return TokenCount(total=total, per_episode=total / episodes, untold=untold)
+
+    return Tokens(calls=calls, input=count(0), cached=count(1), output=count(2), reasoning=count(3))
+
+
+def _episodes(trials: Iterable[Trial]) -> int:
+    return sum(trial.verdict != "not_played" for trial in trials)
 
 
 def _share(usd: Decimal | None, parts: int) -> Decimal | None:

@@ -96,11 +96,11 @@ def cell_of(episodes: Iterable[IndexedEpisode]) -> Cell:
     return Cell(last=tuple(last.values()), attempts=attempts)
 
 
-def places(run: IndexedRun, *, by_plane: bool = False) -> dict[Place, Cell]:
-    """What was played in a run, in its order; versions of a control plane apart where that is asked for."""
+def places(run: IndexedRun) -> dict[Place, Cell]:
+    """What was played in a run, in its order, versions of a control plane apart."""
     found: dict[Place, list[IndexedEpisode]] = defaultdict(list)
     for one in run.episodes:
-        found[Place(one.scenario, one.actor, one.plane.ref if by_plane else "")].append(one)
+        found[Place(one.scenario, one.actor, one.plane.ref)].append(one)
     return {place: cell_of(episodes) for place, episodes in found.items()}
 
 

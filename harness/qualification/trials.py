@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from harness.schema.message import Usage, known_count
 from harness.schema.qualification import Trial
 from harness.schema.receipt import Receipt
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
 
-__all__ = ["trials_of"]
+__all__ = ["trial_of", "trials_of"]
 
 
 def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
@@ -27,7 +28,8 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
     played: Counter[tuple[str, str, int]] = Counter()
     for receipt in last:
         played[receipt.scenario, receipt.actor.ref, receipt.trial] += 1
-        trial = _trial(receipt, own[receipt.key], logs[receipt.episode])
+        earlier = [log for log in logs[receipt.episode] if log.key != receipt.key]
+        trial = trial_of(receipt, [*earlier, own[receipt.key]])
         found.setdefault(receipt.actor.ref, []).append(trial)
     planned = Counter((place.scenario, place.actor, place.trial) for place in view.manifest.plan)
     for (scenario, actor, number), count in (planned - played).items():
@@ -35,24 +37,43 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
     return found
 
 
-def _trial(receipt: Receipt, own: RunLogEntry, logs: list[RunLogEntry]) -> Trial:
+def trial_of(receipt: Receipt, logs: Sequence[RunLogEntry]) -> Trial:
+    """What a receipt and the ``logs`` of all attempts say, its own last; without one nothing is known of its time."""
     rows = [row for log in logs for row in log.attempts if row.status != "not_sent"]
     damaged = sum(log.at_least for log in logs)
+    own = logs[-1].attempts if logs else ()
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
+    # without a row there are four empty columns
+    columns = [[counts[place] for counts in map(_told, rows)] for place in range(4)]
     return Trial(
         scenario=receipt.scenario,
         verdict=receipt.verdict,
         number=receipt.trial,
         cause=receipt.cause,
         code=receipt.failure_code,
-        seconds=own.seconds,
-        attempts=len(logs),
+        seconds=logs[-1].seconds if logs else None,
+        attempts=max(1, len(logs)),
         calls=len(rows) + damaged,
         unknown_calls=len(rows) - len(known) + damaged,
         micro_usd=sum(known, Decimal(0)),
-        models=_models(own.attempts),
+        tokens=_four(_known(column) for column in columns),
+        untold=_four(column.count(None) + damaged for column in columns),
+        models=tuple(dict.fromkeys(row.model for row in own if row.model is not None)),
+        fingerprints=tuple(dict.fromkeys(row.fingerprint for row in own if row.fingerprint is not None)),
     )
 
 
-def _models(rows: Iterable[AttemptRow]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.model for row in rows if row.model is not None))
+def _told(row: AttemptRow) -> tuple[int | None, ...]:
+    """Tokens of input, of that from a cache, of output, of that for reasoning."""
+    one = Usage() if row.usage is None or row.inconsistent else row.usage
+    sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)
+    return tuple(map(known_count, sorts))
+
+
+def _known(column: Iterable[int | None]) -> int:
+    return sum(count for count in column if count is not None)
+
+
+def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
+    first, second, third, fourth = counts
+    return first, second, third, fourth

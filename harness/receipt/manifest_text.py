@@ -49,8 +49,9 @@ def guarded(pieces: Iterable[bytes], guard: SecretGuard, where: str) -> Iterator
 def manifest_pieces(manifest: Manifest, receipts: Iterable[ReceiptLink]) -> Iterator[bytes]:
     """The bytes of the manifest with ``receipts`` in the place of its own, in order."""
     bare = manifest.model_copy(update={"plan": (), "receipts": ()}).model_dump(mode="json")
-    if not manifest.stopped:
-        del bare["stopped"]  # as of runs that were written before it could be told
+    for name in ("stopped", "quarantine"):
+        if not bare[name]:
+            del bare[name]  # as of runs that were written before it could be told
     lists: dict[str, Iterable[Frozen]] = {'  "plan": []': manifest.plan, '  "receipts": []': receipts}
     for line in json.dumps(bare, indent=2, sort_keys=True).split("\n"):
         rows = lists.get(line.removesuffix(","))

@@ -10,6 +10,7 @@ from decimal import Decimal
 from harness.errors import StoreError
 from harness.schema.base import digest_json
 from harness.schema.confinement import Confinement, weakest
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import Receipt
 from harness.schema.run import Enforcement, EpisodeResult, Manifest, PlannedEpisode, RunView, Shard
 
@@ -169,8 +170,14 @@ def _whole(manifests: Sequence[Manifest], shard: Shard, receipts: Sequence[Recei
         stale=manifests[0].stale,
         merged=tuple(one.run_id for one in manifests),
         prices=tuple({price.actor: price for one in manifests for price in one.prices}.values()),
+        quarantine=_quarantine(manifests),
         max_cost_usd=None if len(bounds) < len(manifests) else sum(bounds, Decimal(0)),
     )
+
+
+def _quarantine(manifests: Sequence[Manifest]) -> tuple[QuarantineEntry, ...]:
+    """What no part held against itself; an entry that covers nothing of a part is not told there, so all are taken."""
+    return tuple(dict.fromkeys(entry for one in manifests for entry in one.quarantine))
 
 
 def _episodes(results: Sequence[tuple[int, EpisodeResult]]) -> Iterator[str]:

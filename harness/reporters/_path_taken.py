@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.schema.graph import RuleGraph
 from harness.schema.receipt import Receipt
+from harness.schema.run import ScenarioSummary
 
-__all__ = ["PathTaken", "follow"]
+__all__ = ["PathTaken", "Paths", "follow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,22 @@ def follow(graph: RuleGraph, receipt: Receipt) -> PathTaken:
         node = node if target is None else target
         nodes.add(node)
     return PathTaken(frozenset(nodes), frozenset(edges), node)
+
+
+class Paths:
+    """The ways of many episodes; those that made the same calls with the same ends are followed once."""
+
+    def __init__(self, summaries: Iterable[ScenarioSummary]) -> None:
+        self.graphs = {one.id: one.graph for one in summaries if one.graph.nodes}
+        self._known: dict[tuple[object, ...], PathTaken] = {}
+
+    def of(self, receipt: Receipt) -> PathTaken | None:
+        """None where nobody knows the rules of the scenario."""
+        graph = self.graphs.get(receipt.scenario)
+        if graph is None:
+            return None
+        key = (receipt.scenario, *((step.kind, step.code, step.sets) for step in receipt.steps))
+        path = self._known.get(key)
+        if path is None:
+            path = self._known[key] = follow(graph, receipt)
+        return path

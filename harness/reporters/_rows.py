@@ -9,6 +9,7 @@ from typing import get_args
 
 from harness.receipt import last_attempts
 from harness.schema.actor import Provenance
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
@@ -19,6 +20,7 @@ __all__ = [
     "TRIED_AGAIN",
     "VERDICT_WORDS",
     "Episode",
+    "by_trial",
     "counts",
     "episodes",
     "headline",
@@ -50,7 +52,7 @@ class Episode:
 
     ``provenance`` says where a recording that was played comes from. ``followed``: another attempt at the same episode
     came after it, and counts instead. ``plane`` is the control plane with its version where the run has several
-    versions of it, else empty.
+    versions of it, else empty. ``quarantine`` is the entry by which it is not held against the run.
     """
 
     number: int
@@ -60,6 +62,7 @@ class Episode:
     provenance: Provenance | None = None
     followed: bool = False
     plane: str = ""
+    quarantine: QuarantineEntry | None = None
 
     @property
     def actor(self) -> str:
@@ -88,8 +91,14 @@ class Episode:
 
     @property
     def player(self) -> str:
-        """The actor, and of a recorded one whether that was a real model."""
-        return self.actor if self.provenance is None else f"{self.actor}, {self.provenance}"
+        """The actor, of a recorded one whether that was a real model, and whether it is in quarantine."""
+        return f"{self.actor}{self.marks}"
+
+    @property
+    def marks(self) -> str:
+        """What stands behind the actor: where a recording comes from, and that it is in quarantine."""
+        origin = "" if self.provenance is None else f", {self.provenance}"
+        return origin if self.quarantine is None else f"{origin}, in quarantine"
 
     @property
     def seconds(self) -> float:
@@ -102,7 +111,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
     logs = {entry.key: entry for entry in view.log}
     origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
     count = {receipt.key for receipt in last_attempts(view.receipts)}
-    several = view.manifest.in_versions
+    several, aside = view.manifest.in_versions, view.manifest.set_aside
     return tuple(
         Episode(
             number,
@@ -112,9 +121,18 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             origins.get(_place(receipt)),
             followed=receipt.key not in count,
             plane=receipt.plane.ref if receipt.plane.name in several else "",
+            quarantine=aside.get((receipt.scenario, receipt.actor.ref)),
         )
         for number, receipt in enumerate(view.receipts, start=1)
     )
+
+
+def by_trial(rows: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], ...]:
+    """All attempts at each episode together, the one that counts last; as many as there are trials, in plan order."""
+    found: dict[str, list[Episode]] = {}
+    for row in rows:
+        found.setdefault(row.receipt.episode, []).append(row)
+    return tuple(tuple(sorted(some, key=lambda row: row.receipt.attempt)) for some in found.values())
 
 
 def counts(view: RunView) -> dict[Verdict, int]:
@@ -153,7 +171,17 @@ def headline(view: RunView) -> str:
     less: dict[Verdict, int] = {"not_judged": stale}
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
     told = [f"{number} {word}" for number, word in (*others[1:], (stale, STALE), (empty, "not run")) if number]
-    return ", ".join([f"{found['pass']} of {total} passed", *told])
+    return ", ".join([f"{found['pass']} of {total} passed", *told]) + _in_quarantine(view)
+
+
+def _in_quarantine(view: RunView) -> str:
+    """How many of those that did not pass are not held against the run."""
+    aside = view.manifest.set_aside
+    if not aside:
+        return ""
+    last = [one for one in last_attempts(view.receipts) if (one.scenario, one.actor.ref) in aside]
+    number = sum(one.verdict != "pass" for one in last)
+    return f" ({number} of them in quarantine)" if number else ""
 
 
 def state(view: RunView) -> str:

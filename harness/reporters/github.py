@@ -37,7 +37,8 @@ class GithubReporter:
         """The whole file; the first line is a notice with the counts."""
         rows = [row for row in episodes(view) if row.receipt.verdict != "pass" and not row.followed]
         quiet = tolerated(view)
-        failed = [row for row in rows if row.receipt.verdict == "fail" or (row.stale and not quiet)]
+        held = [row for row in rows if row.quarantine is None]
+        failed = [row for row in held if row.receipt.verdict == "fail" or (row.stale and not quiet)]
         others = [row for row in rows if row not in failed]
         # GitHub shows ten: where there are more, this line is the one that says so
         left_out = max(0, len(failed) - _SHOWN) + max(0, len(others) - _SHOWN) + len(not_run(view))
@@ -57,6 +58,7 @@ def _annotation(sort: _Sort, row: Episode) -> str:
     receipt = row.receipt
     code = "the recording no longer fits" if row.stale else receipt.failure_code or receipt.outcome.name
     lines = [f"episode {row.number}, {row.actor}: {receipt.failure_code or 'no code'} ({ending(receipt)})"]
+    lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     lines += [line for piece in told(row) for line in evidence(piece)]
     lines += [proves_nothing(1)] if row.stale else []
     lines += [f"to record anew: {line}" for line in to_do([row])]

@@ -1,24 +1,37 @@
 """JUnit XML for build servers: a suite per scenario, a case per actor and trial.
 
-``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor), ``pending``, places of the plan that
-were not run, attempts that another one followed, and stale recordings of a run that was told to go on are skipped:
-nothing drops out of the count.
+``fail`` is a failure, ``not_judged`` an error (it says nothing about the actor). Skipped are ``pending``, places of the
+plan that were not run, what did not pass in quarantine, and stale recordings of a run that was told to go on: nothing
+drops out of the count.
+
+Earlier attempts stand in the case of their trial as Surefire writes reruns: ``flakyFailure`` and ``flakyError`` where
+the last attempt passed, else ``rerunFailure`` and ``rerunError``. Who does not know these elements finds the same in
+``system-out``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import ROUND_FLOOR, Decimal
+from typing import Final
 from xml.etree import ElementTree as ET
 
 from harness.ports import Reporter
+from harness.qualification.trials import trial_of
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, not_run, plain, planned_who, steps_in_short
+from harness.reporters._rows import Episode, by_trial, episodes, not_run, plain, planned_who, steps_in_short
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
 from harness.schema.verdict import Verdict
 
 __all__ = ["JunitReporter", "build"]
+
+#: All attempts at an episode, the one that counts last.
+Trial = tuple[Episode, ...]
+
+_MICRO: Final = Decimal(1_000_000)
 
 
 class JunitReporter:
@@ -29,13 +42,17 @@ class JunitReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file; well-formed whatever the texts are."""
-        rows, empty = episodes(view), not_run(view)
+        trials, empty = by_trial(episodes(view)), not_run(view)
         root = ET.Element("testsuites", name=f"harness {plain(view.manifest.run_id)}")
-        names = [place.scenario for place in view.manifest.plan] + [row.receipt.scenario for row in rows]
-        for name in dict.fromkeys(names):
-            of_scenario = [row for row in rows if row.receipt.scenario == name]
-            _suite(root, name, of_scenario, [place for place in empty if place.scenario == name], view)
-        _totals(root, rows, empty, quiet=tolerated(view))
+        names = [place.scenario for place in view.manifest.plan] + [tries[-1].receipt.scenario for tries in trials]
+        of_name: dict[str, tuple[list[Trial], list[PlannedEpisode]]] = {name: ([], []) for name in names}
+        for tries in trials:
+            of_name[tries[-1].receipt.scenario][0].append(tries)
+        for place in empty:
+            of_name[place.scenario][1].append(place)
+        for name, (some, places) in of_name.items():
+            _suite(root, name, some, places, view)
+        _totals(root, trials, empty, quiet=tolerated(view))
         ET.indent(root)
         return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -46,19 +63,14 @@ def build() -> Reporter:
 
 
 def _suite(
-    root: ET.Element, name: str, rows: Iterable[Episode], empty: Iterable[PlannedEpisode], view: RunView
+    root: ET.Element, name: str, trials: Sequence[Trial], empty: Sequence[PlannedEpisode], view: RunView
 ) -> None:
-    rows, empty = tuple(rows), tuple(empty)
     suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
     quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
-    cost = cost_line(view)
-    if cost is not None:
-        # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
-        properties = ET.SubElement(suite, "properties")
-        ET.SubElement(properties, "property", name="run", value=cost)
-    _totals(suite, rows, empty, quiet=quiet)
-    for row in rows:
-        _case(suite, row, quiet=quiet)
+    _properties(suite, _about(name, trials, view))
+    _totals(suite, trials, empty, quiet=quiet)
+    for tries in trials:
+        _case(suite, tries, quiet=quiet)
     for place in empty:
         trial = "" if place.trial == 1 else f", trial {place.trial}"
         case = ET.SubElement(suite, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
@@ -67,50 +79,103 @@ def _suite(
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
 
 
-def _totals(element: ET.Element, rows: Iterable[Episode], empty: Iterable[PlannedEpisode], *, quiet: bool) -> None:
-    rows, skipped = tuple(rows), len(tuple(empty))
-    verdicts = [_counted(row, quiet=quiet) for row in rows]
-    element.set("tests", str(len(rows) + skipped))
-    element.set("failures", str(verdicts.count("fail")))
-    element.set("errors", str(verdicts.count("not_judged")))
-    element.set("skipped", str(verdicts.count("pending") + skipped))
-    element.set("time", f"{sum(row.seconds for row in rows):.3f}")
+def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[tuple[str, str | None]]:
+    """What all cases of a suite have in common: the digests of what was asked, and of who answered."""
+    # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
+    yield "run", cost_line(view)
+    yield "run_id", view.manifest.run_id
+    yield "scenario_digest", next((one.digest for one in view.manifest.scenarios if one.id == name), None)
+    for actor in {tries[-1].receipt.actor.digest: tries[-1].receipt.actor for tries in trials}.values():
+        yield f"actor_digest:{actor.ref}", actor.digest
+
+
+def _properties(element: ET.Element, told: Iterable[tuple[str, str | None]]) -> None:
+    """Those that have a value; no empty element, which some schemas refuse."""
+    there = [(name, value) for name, value in told if value is not None]
+    if there:
+        properties = ET.SubElement(element, "properties")
+        for name, value in there:
+            ET.SubElement(properties, "property", name=plain(name), value=plain(value))
+
+
+def _totals(element: ET.Element, trials: Sequence[Trial], empty: Sequence[PlannedEpisode], *, quiet: bool) -> None:
+    verdicts = Counter(_counted(tries[-1], quiet=quiet) for tries in trials)
+    element.set("tests", str(len(trials) + len(empty)))
+    element.set("failures", str(verdicts["fail"]))
+    element.set("errors", str(verdicts["not_judged"]))
+    element.set("skipped", str(verdicts["pending"] + len(empty)))
+    element.set("time", f"{sum(row.seconds for tries in trials for row in tries):.3f}")
 
 
 def _counted(row: Episode, *, quiet: bool) -> Verdict:
-    """As build servers shall count it: what the run goes on from, or tried again, breaks no build."""
-    return "pending" if row.followed or (quiet and row.stale) else row.receipt.verdict
+    """As build servers shall count it: what the run goes on from, or set aside, breaks no build."""
+    aside = row.quarantine is not None and row.receipt.verdict != "pass"
+    return "pending" if aside or (quiet and row.stale) else row.receipt.verdict
 
 
-def _case(suite: ET.Element, row: Episode, *, quiet: bool) -> None:
+def _case(suite: ET.Element, tries: Trial, *, quiet: bool) -> None:
+    *earlier, row = tries
     receipt, verdict = row.receipt, _counted(row, quiet=quiet)
-    case = ET.SubElement(suite, "testcase", name=plain(row.actor), time=f"{row.seconds:.3f}")
+    case = ET.SubElement(suite, "testcase", name=plain(_named(row)), time=f"{sum(one.seconds for one in tries):.3f}")
     case.set("classname", _class(receipt.scenario))
-    properties = ET.SubElement(case, "properties")
-    for key, value in (
-        ("outcome", receipt.outcome.name),
-        ("cause", receipt.cause),
-        ("steps", steps_in_short(receipt)),
-        ("plane", receipt.plane.ref),
-        ("attempt", str(receipt.attempt)),
-    ):
-        if value is not None:
-            ET.SubElement(properties, "property", name=key, value=plain(value))
-    if receipt.verdict == "pass":
+    _properties(case, _of_case(tries))
+    if receipt.verdict != "pass":
+        tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[verdict]
+        problem = ET.SubElement(case, tag, message=plain(_message(row)))
+        if verdict != "pending":
+            problem.set("type", receipt.cause or "unknown")
+        problem.text = _evidence(row)
+    for one in earlier:
+        kind = "Failure" if one.receipt.verdict == "fail" else "Error"
+        tag = f"{'flaky' if receipt.verdict == 'pass' else 'rerun'}{kind}"
+        before = ET.SubElement(case, tag, message=plain(_message(one)), type=one.receipt.cause or "unknown")
+        ET.SubElement(before, "stackTrace").text = _evidence(one)
+    if earlier:
+        lines = (f"attempt {one.receipt.attempt}: {_message(one)}, {one.seconds:.3f} s" for one in earlier)
+        ET.SubElement(case, "system-out").text = "\n".join(map(plain, lines))
+
+
+def _named(row: Episode) -> str:
+    """The same name whichever attempt it was: build servers know a case again by it."""
+    return row.who if row.receipt.trial == 1 else f"{row.who}, trial {row.receipt.trial}"
+
+
+def _of_case(tries: Trial) -> Iterator[tuple[str, str | None]]:
+    row = tries[-1]
+    receipt = row.receipt
+    yield "outcome", receipt.outcome.name
+    yield "cause", receipt.cause
+    yield "steps", steps_in_short(receipt)
+    yield "plane", receipt.plane.ref
+    yield "actor", receipt.actor.ref
+    yield "trial", str(receipt.trial)
+    yield "attempts", str(len(tries))
+    yield "quarantine", None if row.quarantine is None else row.quarantine.terms
+    if receipt.actor.kind != "live":
         return
-    tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[verdict]
-    problem = ET.SubElement(case, tag, message=plain(_message(row)))
-    if verdict != "pending":
-        problem.set("type", receipt.cause or "unknown")
+    spent = trial_of(receipt, [one.log for one in tries if one.log is not None])
+    yield "model", ", ".join(spent.models) or None
+    yield "model_calls", str(spent.calls)
+    known = spent.unknown_calls < spent.calls
+    usd = (spent.micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    yield "cost_usd", f"{'>= ' if spent.unknown_calls else ''}{usd}" if known else None
+
+
+def _evidence(row: Episode) -> str:
+    receipt = row.receipt
     lines = [line for piece in told(row) for line in evidence(piece)]
     lines += [proves_nothing(1)] if row.stale else []
     lines += [f"to record anew: {line}" for line in to_do([row])]
     lines += [f"not allowed: {change.path}" for change in receipt.boundary.changes if not change.allowed]
-    problem.text = "\n".join(plain(line) for line in (ending(receipt), *lines))
+    return "\n".join(plain(line) for line in (ending(receipt), *lines))
 
 
 def _message(row: Episode) -> str:
     """What a build server shows in its list: the code, and what kind of outage it was."""
+    return _code(row) if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {_code(row)}"
+
+
+def _code(row: Episode) -> str:
     receipt = row.receipt
     if receipt.failure_code is None:
         return ending(receipt)

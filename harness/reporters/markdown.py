@@ -140,6 +140,7 @@ def _problem(row: Episode) -> str:
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
+    lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):
         first, *rest = evidence(piece)
         lines += [first, *(f"    {line}" for line in rest)]

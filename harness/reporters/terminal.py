@@ -39,6 +39,7 @@ _WIDE = 110
 #: Up to so many episodes each is told by itself.
 _LISTED = 60
 _STALE = "Stale (proves nothing until recorded anew)"
+_ASIDE = "In quarantine (shown, not held against the run)"
 _TITLES: dict[str, Verdict] = {
     "Failed": "fail",
     _STALE: "not_judged",
@@ -109,10 +110,16 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     tell_versions(console, view)
     for title, verdict in _TITLES.items():
         stale = title == _STALE
-        of_title = [group for group in groups if group.first.receipt.verdict == verdict and group.first.stale == stale]
+        of_title = [
+            group
+            for group in groups
+            if group.first.receipt.verdict == verdict and group.first.stale == stale and group.first.quarantine is None
+        ]
         _problems(console, title, [group for group in of_title if not group.first.followed])
         if stale:
             _to_do(console, rows)
+    aside = [group for group in groups if group.first.quarantine is not None and group.first.receipt.verdict != "pass"]
+    _problems(console, _ASIDE, [group for group in aside if not group.first.followed])
     _rest(console, view)
     _next(console, view, rows, folder, written)
     return written_on(console)
@@ -199,7 +206,7 @@ def _actors(console: Console, rows: tuple[Episode, ...]) -> None:
 
 def _told_once(row: Episode) -> str:
     """The actor of many episodes: no trial of it."""
-    return row.who if row.provenance is None else f"{row.who}, {row.provenance}"
+    return f"{row.who}{row.marks}"
 
 
 def _cell(*texts: str) -> Text:
@@ -226,6 +233,8 @@ def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
         console.print(Text(plain(head), style=_STYLES[receipt.verdict], overflow="fold"))
         cause = f", cause: {receipt.cause}" if receipt.cause else ""
         indented(console, f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})", 3)
+        if group.first.quarantine is not None:
+            indented(console, group.first.quarantine.terms, 3)
         for piece in told(group.first):
             first, *rest = evidence(piece)
             unbroken(console, first, 3)

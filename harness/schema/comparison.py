@@ -8,7 +8,7 @@ from harness.schema.base import Frozen
 from harness.schema.name import ScenarioId
 from harness.schema.qualification import Difference
 
-__all__ = ["Comparison", "Contender", "Pair", "PairFinding", "ScenarioPair", "SequentialCourse"]
+__all__ = ["Comparison", "Contender", "CostGap", "Pair", "PairFinding", "ScenarioPair", "SequentialCourse"]
 
 #: ``worse`` and ``better``: the second one, by more than chance explains. ``alike``: the interval lies in the margin.
 #: ``undecided``: not enough trials. ``open``: it hangs on trials that were not judged. ``apart``: no scenario was
@@ -71,6 +71,22 @@ class Pair(Frozen):
     trials: int | None
     scenarios: tuple[ScenarioPair, ...]
     course: SequentialCourse | None = None
+
+
+class CostGap(Frozen):
+    """What judged episodes of two contenders cost, by their places from 0; all attempts at them, each call known.
+
+    ``times`` is the second's mean over the first's, over scenarios weighted as rates are; None where the first cost
+    nothing. ``chance`` is that of a gap as wide without a difference, ``corrected`` for all pairs that a gap is known
+    of. ``cheaper`` is the place of whoever costs less, None where chance explains the gap.
+    """
+
+    first: int
+    second: int
+    times: float | None
+    chance: float
+    corrected: float
+    cheaper: int | None
 
 
 class Comparison(Frozen):

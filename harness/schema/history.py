@@ -8,6 +8,7 @@ from typing import Literal
 from harness.schema.actor import ActorKind
 from harness.schema.base import Digest, Frozen, Numerous
 from harness.schema.process import PlaneIdentity
+from harness.schema.quarantine import QuarantineEntry
 
 __all__ = ["IndexedEpisode", "IndexedRun"]
 
@@ -45,7 +46,7 @@ class IndexedRun(Frozen):
     """``folder`` is relative to the folder of the index; times are UTC ISO 8601; ``state`` is that of the manifest.
 
     ``stamp`` are change times and sizes of the files that tell how far the run is: while they stay, so does all of it.
-    ``shard``: it played a part of its plan only.
+    ``shard``: it played a part of its plan only. What ``quarantine`` covers was not held against it.
     """
 
     folder: str
@@ -58,6 +59,7 @@ class IndexedRun(Frozen):
     seal: Digest | None
     episodes: tuple[IndexedEpisode, ...]
     shard: bool = False
+    quarantine: tuple[QuarantineEntry, ...] = ()
     stamp: str = ""
 
     @property

@@ -21,6 +21,8 @@ __all__ = [
     "Latency",
     "ScenarioFigures",
     "Spread",
+    "TokenCount",
+    "Tokens",
     "Trial",
 ]
 
@@ -30,8 +32,10 @@ class Trial(Numerous):
 
     ``number`` counts the trials of its scenario and actor from 1. ``attempts`` counts all of them, ``calls`` are their
     model calls that were sent, ``unknown_calls`` those of which nobody knows the cost, ``micro_usd`` what the others
-    cost, in millionths of a US dollar. ``seconds`` is the wall-clock time of the last attempt. ``models`` are the names
-    that the provider said answered, each once.
+    cost, in millionths of a US dollar. ``tokens`` are those that the provider told of all these calls: of input, of
+    that from a cache, of output, of that for reasoning; ``untold`` is of how many calls each is unknown. ``seconds`` is
+    the wall-clock time of the last attempt. ``models`` are the names that the provider said answered it, and
+    ``fingerprints`` what it said of their version, each once.
     """
 
     scenario: ScenarioId
@@ -44,7 +48,10 @@ class Trial(Numerous):
     calls: int = 0
     unknown_calls: int = 0
     micro_usd: Decimal = Decimal(0)
+    tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
+    untold: tuple[int, int, int, int] = (0, 0, 0, 0)
     models: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
 
 
 class Interval(Frozen):
@@ -111,6 +118,27 @@ class Costs(Frozen):
     usd_per_pass: Decimal | None
 
 
+class TokenCount(Frozen):
+    """Tokens of one sort. Both numbers are None where no call told them, and too small where ``untold`` calls did not.
+
+    Unknown is never zero.
+    """
+
+    total: int | None
+    per_episode: float | None
+    untold: int
+
+
+class Tokens(Frozen):
+    """Of all attempts, retried ones too. ``cached`` are among the input, ``reasoning`` among the output."""
+
+    calls: int
+    input: TokenCount
+    cached: TokenCount
+    output: TokenCount
+    reasoning: TokenCount
+
+
 class Latency(Frozen):
     """Wall-clock seconds of judged episodes: the middle one, and the one that 95 of 100 do not exceed."""
 
@@ -143,8 +171,8 @@ class ScenarioFigures(Figures):
 class ActorFigures(Figures):
     """Of one actor over all scenarios of a run. ``failure_codes`` and ``models`` have the most frequent first.
 
-    ``in_a_row`` is the mean over scenarios. ``models`` counts the trials in which a model answered. ``costs`` is None
-    where no live model was asked.
+    ``in_a_row`` is the mean over scenarios. ``models`` counts the trials in which a model answered, ``fingerprints``
+    those in which a version of one did. ``costs`` and ``tokens`` are None where no live model was asked.
     """
 
     run: str
@@ -152,7 +180,9 @@ class ActorFigures(Figures):
     kind: ActorKind
     spread: Spread
     costs: Costs | None
+    tokens: Tokens | None
     latency: Latency
     failure_codes: dict[str, int]
     models: dict[str, int]
+    fingerprints: dict[str, int]
     scenarios: tuple[ScenarioFigures, ...]

@@ -15,6 +15,7 @@ from harness.schema.name import ScenarioId
 from harness.schema.observation import Channel, ChannelName
 from harness.schema.price import Price
 from harness.schema.process import PlaneIdentity
+from harness.schema.quarantine import QuarantineEntry, entry_for
 from harness.schema.receipt import Receipt, receipt_key
 from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
@@ -277,8 +278,8 @@ class Manifest(Frozen):
     ``stale`` is what the run was told that a recording which no longer fits means. ``plan`` is what this run plays:
     of a ``shard`` its own part. ``merged`` names the runs whose receipts were put together here. ``prices`` are those
     of its live actors, ``max_cost_usd`` is the bound on what all of them may cost. ``stopped`` says why places of the
-    plan were not played, a line each. Of a run that ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of
-    the manifest as it is with an empty seal.
+    plan were not played, a line each. What an entry of ``quarantine`` covers is not held against the run. Of a run that
+    ended ``log`` is the digest of ``run.jsonl``, and ``seal`` that of the manifest as it is with an empty seal.
     """
 
     schema_version: Literal[1] = 1
@@ -302,6 +303,7 @@ class Manifest(Frozen):
     prices: tuple[ActorPrice, ...] = ()
     max_cost_usd: Decimal | None = None
     stopped: tuple[str, ...] = ()
+    quarantine: tuple[QuarantineEntry, ...] = ()
     log: Digest | None = None
     seal: Digest | None = None
 
@@ -311,6 +313,13 @@ class Manifest(Frozen):
         plan = self.plan if self.shard is None else self.shard.plan
         names = Counter(ref.partition("==")[0] for ref in {place.plane for place in plan})
         return frozenset(name for name, count in names.items() if count > 1)
+
+    @property
+    def set_aside(self) -> dict[tuple[ScenarioId, str], QuarantineEntry]:
+        """What of the plan is not held against the run, by scenario and actor, with the entry that says so."""
+        places = dict.fromkeys((place.scenario, place.actor) for place in self.plan) if self.quarantine else {}
+        found = {place: entry_for(self.quarantine, *place) for place in places}
+        return {place: entry for place, entry in found.items() if entry is not None}
 
 
 class RunView(Frozen):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from harness.receipt import last_attempts
 from harness.schema.receipt import Receipt
@@ -11,15 +11,19 @@ from harness.schema.verdict import Verdict
 __all__ = ["conclude", "is_stale"]
 
 
-def conclude(receipts: Iterable[Receipt]) -> frozenset[Verdict]:
+def conclude(receipts: Iterable[Receipt], *, set_aside: Container[tuple[str, str]] = frozenset()) -> frozenset[Verdict]:
     """The verdicts that a run without a policy answers for.
 
     A scripted or recorded actor is expected to pass, so its verdict counts as it is. A live actor without a policy
     only answers whether it left a receipt that is judged: ``fail`` counts as ``pass``; ``pending`` is not judged yet
     and stays what it is. Stale receipts are left out: they are news of their own. Of several attempts at one episode
-    the last one counts.
+    the last one counts. What is ``set_aside``, by scenario and actor, is answered for by nobody.
     """
-    return frozenset(_counted(receipt) for receipt in last_attempts(receipts) if not is_stale(receipt))
+    return frozenset(
+        _counted(receipt)
+        for receipt in last_attempts(receipts)
+        if not is_stale(receipt) and (receipt.scenario, receipt.actor.ref) not in set_aside
+    )
 
 
 def is_stale(receipt: Receipt) -> bool:

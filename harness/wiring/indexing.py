@@ -88,6 +88,7 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
         shard=manifest.shard is not None,
+        quarantine=manifest.quarantine,
         stamp=stamp,
     )
 

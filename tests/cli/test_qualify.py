@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from judged import PLANE, Played, live, several, write_run
+from judged import MODEL, PLANE, Played, live, several, write_run
 
 from harness.schema.actor import ActorIdentity
+from harness.schema.message import Usage
 from harness.schema.spending import Entry, entry_name
 
 CANDIDATE = live("candidate")
@@ -53,6 +56,7 @@ candidate
   spread      standard error 12.5 points over 2 scenarios
   cost        $0.00171 an episode, $0.00227 a pass
   time        half within 21.25 s, 95 of 100 within 40.00 s
+  tokens      not told by its provider
   failed with wrong 9
   answered by model-2026 40
 
@@ -116,6 +120,7 @@ A openai/model
   cost        unknown
               nobody knows the cost of 3 of 3 model calls
   time        half within 1.00 s, 95 of 100 within 1.00 s
+  tokens      not told by its provider
   failed with wrong 1
   answered by not told by its provider
 
@@ -138,6 +143,7 @@ B openai/large-model
   cost        >= $0.00001 an episode, >= $0.00001 a pass
               nobody knows the cost of 12 of 24 model calls
   time        half within 1.00 s, 95 of 100 within 1.00 s
+  tokens      not told by its provider
   answered by not told by its provider
 
 passed  between   enough  all of 3  scenario
@@ -286,3 +292,27 @@ def test_a_run_that_was_changed_is_refused_by_file_and_line(harness: Harness) ->
     receipts.write_text(receipts.read_text().replace('"fail"', '"pass"'))
     code, out, err = harness("qualify", "few")
     assert (code, out, err.startswith("harness: few/receipts.jsonl:2: ")) == (4, "", True)
+
+
+def test_tokens_are_told_an_episode_and_those_of_some_calls_only_as_the_least(harness: Harness) -> None:
+    usage = Usage(input_tokens=5_200, output_tokens=310, cache_read_tokens=4_000, reasoning_tokens=0)
+    write_run(Path("all"), several("pack/a", 5, 6, costs=(Decimal(1),) * 2, usage=usage))
+    told = harness("qualify", "all")[1]
+    assert "  tokens      input 10,400 (8,000 of them cached), output 620 (0 of them reasoning) an episode\n" in told
+
+    some = several("pack/a", 5, 6, costs=(Decimal(1),), usage=Usage(output_tokens=310))
+    some[0] = replace(some[0], usage=None)
+    write_run(Path("some"), some)
+    assert "  tokens      input unknown, output >= 258 an episode\n" in harness("qualify", "some")[1]
+
+
+def test_a_spreadsheet_has_a_row_for_each_actor_and_for_each_of_its_scenarios(harness: Harness) -> None:
+    write_run(Path("nightly"), [*several("pack/a", 5, 6), *several("pack/b", 1, 2)])
+    code, out, err = harness("qualify", "nightly", "--format", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert (code, err) == (0, "")
+    assert [(row["actor"], row["scenario"], row["passed"], row["judged"]) for row in rows] == [
+        *((MODEL.ref, "", "6", "8"), (MODEL.ref, "pack/a", "5", "6"), (MODEL.ref, "pack/b", "1", "2"))
+    ]
+    assert float(rows[0]["wilson_low"]) == pytest.approx(0.409275, abs=1e-6)
+    assert (rows[0]["usd"], rows[1]["median_s"]) == ("", "")

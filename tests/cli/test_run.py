@@ -148,7 +148,7 @@ def test_a_provider_that_needs_no_key_is_run_without_one(
         (("other/*",), 5, "harness: no scenario is chosen by other/*; searched: "),
         (("tag:none",), 5, "harness: no scenario is chosen by tag:none; searched: "),
         (("--actor", "nobody"), 4, "harness: unknown actor 'nobody'; there are: script\n"),
-        (("--report", "pdf"), 4, "harness: unknown report 'pdf'; there are: github, html, junit, "),
+        (("--report", "pdf"), 4, "harness: unknown report 'pdf'; there are: csv, github, html, junit, "),
         (("pack/a", "pack/a.toml"), 4, "harness: scenario pack/a is chosen from two files: "),
         (("--actor", "script", "--actor", "script"), 4, "harness: actor 'script' is given twice for pack/a; use "),
     ],

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,17 @@ def context(top: Path) -> GrammarContext:
             allow=ALLOW, set={"registry": "/the/registry"}, many=("text",), flags=("quiet",), inside=("runtime-root",)
         ),
     )
+
+
+@given(text=TEXTS)
+def test_text_is_read_as_its_own_workspace_has_it_whatever_was_read_before(
+    context: GrammarContext, top: Path, text: str
+) -> None:
+    text = text.replace(TOP, str(top))
+    rules = CallSpec.model_validate(context.call, from_attributes=True).model_copy()
+    elsewhere = replace(context, roots={name: f"/elsewhere/{name}" for name in context.roots}, call=rules)
+    parse(text, elsewhere)
+    assert parse(text, replace(context, call=rules)) == parse(text, replace(context, call=rules.model_copy()))
 
 
 @given(text=TEXTS)

@@ -15,7 +15,7 @@ from harness.receipt import RunStore
 from harness.redaction import SecretGuard
 from harness.schema.actor import ActorIdentity, ActorSpec
 from harness.schema.base import digest_text
-from harness.schema.message import GenerationSettings
+from harness.schema.message import GenerationSettings, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Step
@@ -40,7 +40,10 @@ MODEL = live("openai/model")
 
 @dataclass(frozen=True)
 class Played:
-    """One episode, or a place of the plan that nothing was played for (``verdict`` None)."""
+    """One episode, or a place of the plan that nothing was played for (``verdict`` None).
+
+    A call for each of ``costs``; each has the ``usage``.
+    """
 
     scenario: str
     trial: int
@@ -52,6 +55,8 @@ class Played:
     seconds: float = 1.0
     costs: Sequence[Decimal | None] = ()
     model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage | None = None
     is_damaged: bool = False
     plane: PlaneIdentity = PLANE
     classifier: int = 1
@@ -99,9 +104,10 @@ class Played:
                 operation=f"turn-{number}/main",
                 attempt=1,
                 status="completed",
-                usage=None,
+                usage=self.usage,
                 seconds=0.1,
                 model=self.model,
+                fingerprint=self.fingerprint,
                 cost_micro_usd=cost,
             )
             for number, cost in enumerate(self.costs, start=1)

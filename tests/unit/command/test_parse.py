@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,25 @@ def test_all_readings_that_apply_are_given(context: GrammarContext) -> None:
 
 def test_no_call_is_found_when_the_scenario_has_none(context: GrammarContext) -> None:
     assert parse("loopx status", replace(context, call=None)).call is None
+
+
+@pytest.mark.parametrize("text", ["loopx status --format json", "date -u", "no such thing"])
+def test_text_that_no_root_has_a_say_in_is_read_once_for_all_workspaces(context: GrammarContext, text: str) -> None:
+    elsewhere = {name: f"/elsewhere/{name}" for name in context.roots}
+    assert parse(text, replace(context, roots=elsewhere)) is parse(text, context)
+    other = replace(context, call=None, content=(), roots=elsewhere)
+    assert parse(text, other) is not parse(text, context)
+
+
+def test_text_that_names_a_place_is_read_anew_as_the_place_is_now(context: GrammarContext, top: Path) -> None:
+    text = "loopx quota should-run --runtime-root runtime"
+    first = parse(text, context).call
+    assert first is not None
+    assert first.argv == ("quota", "should-run", "--runtime-root", str(top / "project/runtime"))
+    (top / "project/runtime").symlink_to(top / "secret")
+    again = parse(text, context).call
+    assert again is not None
+    assert again.refused == "path_outside"
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,23 @@ def test_where_no_call_has_a_price_there_is_no_cost() -> None:
     assert actor_figures("run", "script", "script", trials("pack/a", 1, 1), most=1).costs is None
 
 
+def test_tokens_are_told_an_episode_and_unknown_ones_are_never_zero() -> None:
+    found = figures(
+        [
+            Trial(scenario="pack/a", verdict="pass", calls=2, tokens=(200, 0, 40, 0), untold=(0, 0, 0, 2)),
+            Trial(scenario="pack/a", verdict="fail", calls=2, tokens=(70, 0, 9, 0), untold=(1, 0, 0, 2)),
+            Trial(scenario="pack/a", verdict="not_played"),
+        ]
+    ).tokens
+    assert found is not None
+    counts = (found.input, found.cached, found.output, found.reasoning)
+    assert [(one.total, one.per_episode, one.untold) for one in counts] == [
+        *((270, 135.0, 1), (0, 0.0, 0), (49, 24.5, 0), (None, None, 4))
+    ]
+    assert figures(trials("pack/a", 1, 1)).tokens is None
+    assert actor_figures("run", "script", "script", trials("pack/a", 1, 1), most=1).tokens is None
+
+
 def test_nothing_passed_has_no_cost_of_a_pass() -> None:
     found = figures([Trial(scenario="pack/a", verdict="fail", calls=1, micro_usd=Decimal(5))])
     assert found.costs is not None

@@ -9,6 +9,8 @@ from judged import MODEL, Played, several, view_of
 from harness.qualification import trials_of
 from harness.receipt import last_attempts
 from harness.schema.actor import ActorIdentity
+from harness.schema.message import Usage
+from harness.schema.metric import COUNT_MAX
 from harness.schema.qualification import Trial
 
 
@@ -41,3 +43,20 @@ def test_an_actor_that_nothing_was_played_of_is_there() -> None:
 def test_what_a_damaged_journal_hides_is_a_call_of_unknown_cost() -> None:
     (trial,) = read([Played("pack/a", 1, "pass", costs=(Decimal(1),), is_damaged=True)])[MODEL.ref]
     assert (trial.calls, trial.unknown_calls) == (2, 1)
+
+
+def test_tokens_are_those_of_all_calls_and_what_is_unknown_is_counted() -> None:
+    told = Usage(input_tokens=100, output_tokens=20, cache_read_tokens=80)
+    played = [
+        Played("pack/a", 1, "not_judged", cause="provider", costs=(None,), fingerprint="fp-0"),
+        Played("pack/a", 1, "pass", attempt=2, costs=(Decimal(7), Decimal(7)), usage=told, fingerprint="fp-1"),
+    ]
+    (trial,) = read(played)[MODEL.ref]
+    assert (trial.calls, trial.tokens, trial.untold) == (3, (200, 160, 40, 0), (1, 1, 1, 3))
+    assert trial.fingerprints == ("fp-1",)
+
+
+def test_a_count_beyond_what_can_be_counted_is_unknown_and_so_is_that_of_a_damaged_journal() -> None:
+    beyond = Usage(input_tokens=COUNT_MAX + 1, output_tokens=1)
+    (trial,) = read([Played("pack/a", 1, "pass", costs=(Decimal(7),), usage=beyond, is_damaged=True)])[MODEL.ref]
+    assert (trial.calls, trial.tokens, trial.untold) == (2, (0, 0, 1, 0), (2, 2, 1, 2))

@@ -13,9 +13,11 @@ from harness.receipt.manifest_text import guarded, manifest_pieces, manifest_tex
 from harness.redaction import SecretGuard
 from harness.schema.actor import Provenance
 from harness.schema.base import digest_bytes, digest_text
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.run import Manifest, PlannedEpisode, ReceiptLink
 
 CANARY = "kanari-kanari-0815"
+ASIDE = QuarantineEntry(scenario="demo/*", owner="team-a", reason="flips", expires="2026-12-31")
 
 
 def planned(number: int, actor: str = "script", provenance: Provenance | None = None) -> PlannedEpisode:
@@ -30,8 +32,8 @@ def linked(number: int) -> ReceiptLink:
 def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, links: int) -> None:
     rows = tuple(planned(number, provenance=None if number % 3 else "live") for number in range(plan))
     chain = tuple(map(linked, range(links)))
-    why = ("--max-cost is reached",)
-    told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []', "stopped": why})
+    more = {"stopped": ("--max-cost is reached",), "quarantine": (ASIDE,)}
+    told = manifest.model_copy(update={"plan": rows, "run_id": '"plan": []\n  "plan": []', **more})
     whole = told.model_copy(update={"receipts": chain}).model_dump(mode="json")
     pieces = list(guarded(manifest_pieces(told, iter(chain)), SecretGuard(), "manifest.json"))
     assert b"".join(pieces).decode("ascii") == json.dumps(whole, indent=2, sort_keys=True) + "\n"
@@ -39,8 +41,9 @@ def test_the_pieces_are_the_text_of_the_whole(manifest: Manifest, plan: int, lin
     assert max(map(len, pieces)) < 64_000
 
 
-def test_a_run_that_nothing_stopped_has_the_text_that_it_always_had(manifest: Manifest) -> None:
+def test_a_run_that_nothing_stopped_and_nobody_set_aside_has_the_text_that_it_always_had(manifest: Manifest) -> None:
     assert b"stopped" not in manifest_text(manifest)
+    assert b"quarantine" not in manifest_text(manifest)
     assert Manifest.model_validate_json(manifest_text(manifest)) == manifest
 
 

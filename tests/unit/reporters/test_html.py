@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import recorded as rec
+from report_pages import script_of, without_script
 
 from harness.reporters import html as module
 from harness.reporters.html import build
@@ -17,7 +18,7 @@ from harness.schema.receipt import Boundary, RedactedText
 from harness.schema.run import RunView
 from harness.schema.transcript import Passage, Transcript, TranscriptTurn
 
-VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use"}
+VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use", "input", "line", "circle"}
 
 
 class Page(HTMLParser):
@@ -45,7 +46,7 @@ class Page(HTMLParser):
             self.unbalanced.append(tag)
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.words.append(data)
 
     @property
@@ -81,17 +82,29 @@ def test_every_link_and_label_leads_somewhere(page: Page) -> None:
 
 
 def test_the_page_needs_nothing_from_anywhere(html: str, page: Page) -> None:
-    assert not re.search(r"https?:|//|@import|url\(|<script|<link|<img|<iframe| src=| on[a-z]+=| style=", html)
+    assert not re.search(
+        r"https?:|//|@import|url\(|<script|<link|<img|<iframe| src=| on[a-z]+=| style=", without_script(html)
+    )
+    asks = re.compile(r"fetch|XMLHttp|import\(|WebSocket|sendBeacon|innerHTML|outerHTML|insertAdjacent|eval|Function\(")
+    assert not asks.search(script_of(html))
     policy = next(a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a)
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
 
 
-def test_the_policy_allows_exactly_the_style_sheet_of_the_page(html: str) -> None:
+def test_the_policy_allows_exactly_the_style_sheet_and_the_script_of_the_page(html: str, page: Page) -> None:
     style = html[html.index("<style>") + 7 : html.index("</style>")]
-    allowed = re.search(r"style-src 'sha256-([^']+)'", html)
-    assert allowed is not None
-    assert allowed.group(1) == b64encode(sha256(style.encode()).digest()).decode()
+    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script_of(html))]
+    policy = next(a["content"] for tag, a in page.tags if tag == "meta" and "http-equiv" in a)
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src 'sha256-{digests[0]}'",
+        f"script-src 'sha256-{digests[1]}'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
 
 
 def test_the_page_tells_counts_verdicts_codes_evidence_and_changes(page: Page) -> None:
@@ -198,7 +211,9 @@ def test_texts_are_escaped_and_cannot_act(view: RunView) -> None:
     got = RedactedText("</dd><script>alert(1)</script>\x1b\u202e'\"&{{ 7 * 7 }}")
     finding = view.receipts[2].findings[0].model_copy(update={"got": got})
     hostile = view.receipts[2].model_copy(update={"findings": (finding,)})
-    html = build().render(view.model_copy(update={"receipts": (hostile,)}))
+    whole = build().render(view.model_copy(update={"receipts": (hostile,)}))
+    html = without_script(whole)
+    assert whole.count("<script") == 2
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert "\x1b" not in html
@@ -208,7 +223,7 @@ def test_texts_are_escaped_and_cannot_act(view: RunView) -> None:
 
 def test_an_episode_whose_scenario_is_not_in_the_manifest_has_no_drawing(view: RunView) -> None:
     manifest = view.manifest.model_copy(update={"scenarios": (), "planes": (), "actors": (), "finished_at": None})
-    html = build().render(view.model_copy(update={"manifest": manifest}))
+    html = without_script(build().render(view.model_copy(update={"manifest": manifest})))
     assert "Rules and the path taken" not in html
     assert "quota_reentry_failed" in html.replace("<wbr>", "")
 
@@ -322,15 +337,16 @@ def test_what_the_page_has_no_room_for_is_told(view: RunView, monkeypatch: pytes
     said = Passage(speaker="model", text=text, shown=len(text), size=len(text), line=1)
     turn = TranscriptTurn(number=1, asked=(), said=(said,), answers=())
     long = spoken().model_copy(update={"turns": (turn,)})
-    sizes = {size: made(size) for size in (30_000, 45_000, 150_000, 300_000)}
-    assert all(len(page.encode()) <= size for size, page in sizes.items())
+    least = len(made(0).encode())
+    sizes = {size: made(least + size) for size in (500, 15_000, 120_000, 270_000)}
+    assert all(len(page.encode()) <= least + size for size, page in sizes.items())
     cards = {size: page.count('id="episode-') for size, page in sizes.items()}
-    assert cards[150_000] == cards[300_000] == 7
-    assert 0 < cards[45_000] < 7
-    assert text in sizes[300_000]
-    assert text not in sizes[150_000]
-    assert "Not shown here, the page has no room left" in sizes[150_000]
-    few = Page(sizes[45_000])
+    assert cards[120_000] == cards[270_000] == 7
+    assert 0 < cards[15_000] < 7
+    assert text in sizes[270_000]
+    assert text not in sizes[120_000]
+    assert "Not shown here, the page has no room left" in sizes[120_000]
+    few = Page(sizes[15_000])
     assert "told in the table above only: this page has no room left" in few.text
     assert {link.removeprefix("#") for link in few.values("href")} <= set(few.values("id"))
-    assert sizes[30_000].count('<tr><td><span class="badge') == 8
+    assert sizes[500].count('<tr><td><span class="badge') == 8

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from xml.etree import ElementTree as ET
 
 import pytest
+from judged import Played, view_of
+from syrupy.assertion import SnapshotAssertion
 
 from harness.reporters.junit import build
 from harness.schema.receipt import RedactedText
 from harness.schema.run import RunView
+from harness.schema.verdict import Cause, Verdict
 
 
 @pytest.fixture
@@ -96,3 +100,51 @@ def test_what_has_no_cause_has_no_property_for_it(root: ET.Element) -> None:
     cases = list(root.iter("testcase"))
     assert 0 < len(properties) < len(cases)
     assert all(node.get("value") for node in properties)
+
+
+def tried(*verdicts: Verdict, trial: int = 1) -> list[Played]:
+    """Attempts at one episode."""
+    causes: dict[Verdict, Cause] = {"not_judged": "provider", "fail": "model"}
+    codes: dict[Verdict, str] = {"not_judged": "model_error", "fail": "leapt"}
+    return [
+        Played(
+            "pack/a",
+            trial,
+            verdict,
+            cause=causes.get(verdict),
+            code=codes.get(verdict),
+            attempt=attempt,
+            seconds=float(attempt),
+            costs=(Decimal(1_500_000), None) if verdict == "fail" else (Decimal(1_500_000),),
+            model="m-1",
+        )
+        for attempt, verdict in enumerate(verdicts, 1)
+    ]
+
+
+def test_attempts_stand_in_the_case_of_their_trial_as_reruns_do(snapshot: SnapshotAssertion) -> None:
+    """Only the last attempt is counted, and all of them take time and money."""
+    trials = [
+        *tried("not_judged", "not_judged", "pass"),
+        *tried("not_judged", "fail", trial=2),
+        *tried("pass", trial=3),
+    ]
+    assert build().render(view_of(trials)) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "children"),
+    [
+        (("pass",), []),
+        (("not_judged", "pass"), ["flakyError", "system-out"]),
+        (("not_judged", "fail"), ["failure", "rerunError", "system-out"]),
+        (("fail", "fail"), ["failure", "rerunFailure", "system-out"]),
+        (("not_judged", "not_judged"), ["error", "rerunError", "system-out"]),
+        (("fail", "pass"), ["flakyFailure", "system-out"]),
+    ],
+)
+def test_a_rerun_is_named_by_how_its_trial_ended(verdicts: tuple[Verdict, ...], children: list[str]) -> None:
+    root = ET.fromstring(build().render(view_of(tried(*verdicts))))  # noqa: S314  (our own output)
+    (case,) = root.iter("testcase")
+    assert [child.tag for child in case if child.tag != "properties"] == children
+    assert root.get("tests") == "1"

@@ -1,0 +1,109 @@
+"""``harness history diff``: what is different in a run from an earlier one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from harness.cli.exit_codes import ExitCode
+from harness.cli.history_index import known_runs, reports_folder, reports_option
+from harness.cli.history_told import changes_told
+from harness.cli.options import format_option
+from harness.cli.output import note, say, say_json
+from harness.errors import NothingSelectedError, UsageError
+from harness.qualification.changes import changes
+from harness.qualification.past import whole_runs
+from harness.schema.changes import PlaceKind, RunChanges
+from harness.schema.counting import counted
+from harness.schema.history import IndexedRun
+from harness.wiring import indexing
+
+__all__ = ["diff"]
+
+_PAIR: Final = 2
+_GATES: Final[dict[str, PlaceKind]] = {"new-fails": "new_fail", "worse": "worse", "not-judged": "not_judged"}
+_EPILOG = """\b
+Examples:
+  harness history diff
+  harness history diff reports/TONIGHT
+  harness history diff reports/LAST-NIGHT reports/TONIGHT --fail-on new-fails
+"""
+
+
+@click.command("diff", epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("runs", nargs=-1, type=click.Path(file_okay=False, path_type=Path), metavar="[[OLD] NEW]")
+@reports_option
+@click.option(
+    "--fail-on",
+    "gates",
+    multiple=True,
+    type=click.Choice(list(_GATES)),
+    help="Exit with 1 where there is such a change, not in quarantine; repeatable.",
+)
+@format_option("What is printed; jsonl is one actor a line.")
+def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...], form: str) -> ExitCode:
+    """Tell what is different in NEW from OLD: what fails now, what is fixed, who else answered, cost and time.
+
+    OLD is, where it is not given, the newest earlier run that played the same scenarios with the same actors; NEW the
+    newest run. Only whole runs are taken by themselves.
+    """
+    old, new = _both(runs, reports)
+    found = changes(old, new)
+    if form == "json":
+        say_json(found.model_dump(mode="json"), indent=2)
+    elif form == "jsonl":
+        for actor in found.actors:
+            say_json(actor.model_dump(mode="json"))
+    else:
+        say(changes_told(found))
+    return _gated(found, gates)
+
+
+def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:
+    broken = {gate: count for gate in dict.fromkeys(gates) if (count := found.count(_GATES[gate]))}
+    for gate, count in broken.items():
+        note(f"harness: --fail-on {gate}: {counted(count, 'scenario')}")
+    return ExitCode.FAILED if broken else ExitCode.PASSED
+
+
+def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, IndexedRun]:
+    if len(given) > _PAIR:
+        raise UsageError("two runs are held against each other: harness history diff OLD NEW")
+    if len(given) == _PAIR:
+        old, new = (_read(folder) for folder in given)
+        if old.run_id == new.run_id:
+            raise UsageError(f"{given[1]} is the same run as {given[0]}; name another one")
+        return old, new
+    place = reports_folder(reports)
+    whole = list(whole_runs(known_runs(place)))
+    if not given and not whole:
+        raise NothingSelectedError(f"{place}: holds no whole run")
+    named = reports or Path(os.path.relpath(place))
+    new = _read(given[0]) if given else _at(named, whole[-1])
+    earlier = [run for run in whole if (run.created_at, run.run_id) < (new.created_at, new.run_id)]
+    alike = [run for run in earlier if _played(run) == _played(new)]
+    if not alike:
+        raise NothingSelectedError(
+            f"{place}: holds no whole run before {new.folder} that played the same scenarios with the same actors; "
+            "name one: harness history diff OLD NEW"
+        )
+    return _at(named, alike[-1]), new
+
+
+def _read(folder: Path) -> IndexedRun:
+    run = indexing.indexed(folder, folder.parent)
+    if not run.episodes:
+        raise NothingSelectedError(f"{folder}: no episode of it is finished, so there is nothing to tell")
+    return run.model_copy(update={"folder": str(folder)})
+
+
+def _at(place: Path, run: IndexedRun) -> IndexedRun:
+    return run.model_copy(update={"folder": str(place / run.folder)})
+
+
+def _played(run: IndexedRun) -> set[tuple[str, str]]:
+    return {(one.scenario, one.actor) for one in run.episodes}
