@@ -85,14 +85,18 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_beside(view)
     for remark in standing.remarks(places):
         note(f"harness: {remark}")
-    problem = note_run(folder, reports)
-    if problem is not None:
-        note(f"harness: {problem}")
+    _index(folder, reports)
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, done, len(jobs), folder, command=command)
     return gravest({*found, *of_receipts(view, len(jobs)), *besides})
+
+
+def _index(folder: Path, reports: Path) -> None:
+    problem = note_run(folder, reports)
+    if problem is not None:
+        note(f"harness: {problem}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:

@@ -12,6 +12,7 @@ from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
 from harness.cli.spreadsheet import as_csv
+from harness.collecting import rare_collections
 
 __all__ = ["qualify"]
 
@@ -35,6 +36,7 @@ Examples:
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
 @format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
+@rare_collections()
 def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
 
