@@ -92,7 +92,7 @@ class Step(Plain):
     command_digest: Digest | None = None
     arguments_digest: Digest | None = None
     answer_digest: Digest | None = None
-    shape: CommandShape | None = None
+    shape: Annotated[CommandShape | None, _SHARED] = None
     sets: tuple[Fact, ...] = ()
 
 
@@ -157,9 +157,9 @@ class Receipt(Numerous):
     findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
     steps: tuple[Step, ...]
-    turns: tuple[TurnSummary, ...]
+    turns: tuple[Annotated[TurnSummary, _SHARED], ...]
     counters: Annotated[Counters, _SHARED]
-    boundary: Boundary
+    boundary: Annotated[Boundary, _SHARED]
 
     @property
     def key(self) -> str:

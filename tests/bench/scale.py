@@ -23,20 +23,18 @@ _COMMANDS = (("qualify",), ("compare",), ("report", "--report", "html"))
 
 def measured(command: tuple[str, ...], folder: Path) -> tuple[float, float]:
     """Seconds of the processor and megabytes at most, of one command on a run. Raises CalledProcessError."""
-    code = (
-        f"import sys; from harness.cli.main import main; sys.exit(main({[*command[:1], str(folder), *command[1:]]!r}))"
-    )
-    told = (
-        f"import resource, runpy, sys\n"
-        f"code = compile({code!r}, 'command', 'exec')\n"
-        "try:\n    exec(code)\n"
-        "except SystemExit as end:\n    assert not end.code, end.code\n"
+    argv = [command[0], str(folder), *command[1:]]
+    program = (
+        "import resource, sys\n"
+        "from harness.cli.main import main\n"
+        f"code = main({argv!r})\n"
         "used = resource.getrusage(resource.RUSAGE_SELF)\n"
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)\n"
+        "sys.exit(code)\n"
     )
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     seconds, kilobytes = done.stderr.splitlines()[-1].split()
-    return float(seconds), int(kilobytes) * (1 if sys.platform == "linux" else 1 / 1024) / 1024
+    return float(seconds), int(kilobytes) / (1024 if sys.platform == "linux" else 1024 * 1024)
 
 
 def main() -> int:
