@@ -10,7 +10,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 MUST_BE_WHOLE := harness/redaction/*,harness/journal/*,harness/rules/*,harness/command/*
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify test test-all coverage test-slow bench bench-peer format lock check-lock clean venv
+.PHONY: help qualify test test-all coverage browser test-slow bench bench-peer format lock check-lock clean venv
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
@@ -34,7 +34,10 @@ coverage: venv ## the fast tests with what they reach of the code
 	$(BIN)/pytest -n auto -m "not slow" --cov --cov-branch --cov-report=term --cov-fail-under=95
 	$(BIN)/coverage report --fail-under=100 --include="$(MUST_BE_WHOLE)"
 
-test-slow: venv ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
+browser: ## the browser that the tests of the report page drive
+	tests/browser/install-chromium
+
+test-slow: venv browser ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
 	$(BIN)/pytest -n auto -m slow
 
 bench: venv bench-peer ## speed and memory, as ratios inside one run, and of the largest run

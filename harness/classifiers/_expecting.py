@@ -15,7 +15,7 @@ from harness.schema.rules import AnswerCheck, Expectation
 __all__ = ["expectation_problems", "misses"]
 
 _PATTERNS = ("matches", "avoids")
-_TESTS = frozenset(("equals", "one_of", "contains", "same_as", "empty", "absent", *_PATTERNS))
+_TESTS = frozenset(("equals", "one_of", "contains", "same_as", "empty", "absent", "near", *_PATTERNS))
 
 
 def expectation_problems(expectation: Expectation, at: tuple[str | int, ...]) -> Iterator[SettingProblem]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.cli.moved_told import answered
 from harness.cli.output import folded, harmless, width
-from harness.cli.rates_told import NOTHING, amount, letters_by_run, tokens_of, told_table
+from harness.cli.rates_told import NOTHING, episode_cost, letters_by_run, tokens_of, told_table
 from harness.schema.qualification import ActorFigures
 from harness.schema.run import RunView
 
@@ -39,7 +39,7 @@ def _takes(figures: Sequence[ActorFigures], names: Sequence[str]) -> str:
         told = one.tokens
         counts = () if told is None else (told.input, told.cached, told.output, told.reasoning)
         tokens = tuple(map(tokens_of, counts)) or (NOTHING,) * 4
-        rows.append((amount(one.costs, one.costs and one.costs.usd_per_episode), *times, *tokens, name))
+        rows.append((episode_cost(one.costs), *times, *tokens, name))
     parts = [
         part
         for one in figures

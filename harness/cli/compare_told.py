@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
 
 from harness.cli.cost_told import cost_told
+from harness.cli.gaps_told import gap, rarely
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import amount, cells, head_of, letters_by_run, percent, told_table
+from harness.cli.rates_told import cells, head_of, letters_by_run, pass_cost, percent, told_table
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, worded
-from harness.schema.qualification import ActorFigures, Difference
+from harness.schema.qualification import ActorFigures
 from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
@@ -78,8 +78,7 @@ def _table(figures: Sequence[ActorFigures], names: Sequence[str]) -> str:
     rows = []
     for one, name in zip(figures, names, strict=True):
         time = "-" if one.latency.median_s is None else f"{one.latency.median_s:.2f} s"
-        cost = amount(one.costs, None if one.costs is None else one.costs.usd_per_pass)
-        rows.append((*cells(one), cost, time, name))
+        rows.append((*cells(one), pass_cost(one.costs), time, name))
     return told_table(head, rows)
 
 
@@ -136,10 +135,10 @@ def _verdict(pair: Pair, figures: Sequence[ActorFigures], names: tuple[str, str]
     if pair.finding in {"worse", "better"}:
         more = "less" if pair.finding == "worse" else "more"
         return (
-            f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, {_gap(pair.difference)}. "
-            f"Were they equal, a gap like this would come up in {_rarely(pair.corrected)} comparisons."
+            f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, {gap(pair.difference)}. "
+            f"Were they equal, a gap like this would come up in {rarely(pair.corrected)} comparisons."
         )
-    both = f"{rates[0]} and {rates[1]}, {_gap(pair.difference)}"
+    both = f"{rates[0]} and {rates[1]}, {gap(pair.difference)}"
     if pair.finding == "alike":
         return f"{first} and {second} pass equally often, within {100 * found.margin:g} points: {both}."
     if pair.finding == "open":
@@ -148,8 +147,8 @@ def _verdict(pair: Pair, figures: Sequence[ActorFigures], names: tuple[str, str]
 
 
 def _needed(pair: Pair, found: Comparison) -> str:
-    gap = max(found.margin, abs(pair.difference.effect) if pair.difference else 0)
-    points = counted(max(1, round(100 * gap)), "point")
+    wide = max(found.margin, abs(pair.difference.effect) if pair.difference else 0)
+    points = counted(max(1, round(100 * wide)), "point")
     if pair.trials is None:
         return f"A gap of {points} cannot be told with any number of trials that is in reach."
     had = min((min(one.first_n, one.second_n) for one in pair.scenarios), default=0)
@@ -158,38 +157,6 @@ def _needed(pair: Pair, found: Comparison) -> str:
         f"About {more} more {worded(more, 'trial', 'trials')} of each scenario would decide about a gap of {points}; "
         f"there {worded(had, 'is', 'are')} {had}."
     )
-
-
-def _gap(gap: Difference) -> str:
-    """``13 points fewer (between 4 and 22 fewer)``."""
-    points = round(100 * gap.effect)
-    said = "no point apart" if points == 0 else f"{counted(abs(points), 'point')} {_side(points)}"
-    low, high = _outwards(gap.low), _outwards(gap.high)
-    if low < 0 < high:
-        between = f"{-low} fewer and {high} more"
-    elif high <= 0:
-        between = f"{-high} and {-low} fewer"
-    else:
-        between = f"{low} and {high} more"
-    return f"{said} (between {between})"
-
-
-def _side(points: int) -> str:
-    """Whether that many points are more or fewer."""
-    return "fewer" if points < 0 else "more"
-
-
-def _outwards(share: float) -> int:
-    """Whole points, away from 0: the interval is told no narrower than it is."""
-    points = ceil(round(100 * abs(share), 9))
-    return -points if share < 0 else points
-
-
-def _rarely(chance: float) -> str:
-    """``1 of 30``: never rarer than it is."""
-    if chance <= 1 / 1000:
-        return "fewer than 1 of 1,000"
-    return f"1 of {int(1 / chance):,}" if chance < 1 else "all"
 
 
 def _share(rate: float | None) -> str:

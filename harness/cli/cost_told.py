@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.cli.rates_told import amount
+from harness.cli.rates_told import NOTHING, episode_cost, pass_cost
 from harness.schema.comparison import CostGap, Pair
 from harness.schema.qualification import ActorFigures
 
@@ -25,7 +25,7 @@ def cost_told(pair: Pair, gap: CostGap | None, figures: Sequence[ActorFigures], 
         # chance explains it: as few trials, or costs as uneven
         return None if gap.times is None else "which of them costs less cannot be told: too few trials, or too uneven"
     cheap, dear = (gap.cheaper, gap.first + gap.second - gap.cheaper)
-    less, more = (amount(one.costs, one.costs and one.costs.usd_per_episode) for one in (figures[cheap], figures[dear]))
+    less, more = (episode_cost(one.costs) for one in (figures[cheap], figures[dear]))
     share = _share(gap)
     costs, amounts = f"costs {share}", f"{less} an episode against {more}"
     better = {"worse": pair.first, "better": pair.second}.get(pair.finding)
@@ -34,8 +34,8 @@ def cost_told(pair: Pair, gap: CostGap | None, figures: Sequence[ActorFigures], 
     if better == cheap:
         return f"{names[cheap]} also {costs}: {amounts}"
     if better == dear:
-        each = [amount(one.costs, one.costs and one.costs.usd_per_pass) for one in (figures[cheap], figures[dear])]
-        passes = "" if "-" in each else f"; a pass comes to {each[0]} and {each[1]}"
+        each = [pass_cost(one.costs) for one in (figures[cheap], figures[dear])]
+        passes = "" if NOTHING in each else f"; a pass comes to {each[0]} and {each[1]}"
         return f"but {names[cheap]} {costs}: {amounts}{passes}"
     return f"whoever passes more often, {names[cheap]} {costs}: {amounts}"
 

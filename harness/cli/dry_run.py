@@ -8,7 +8,7 @@ from harness import wiring
 from harness.cli.ceilings import refuse_too_small
 from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
-from harness.cli.folder import planned
+from harness.cli.folder import planned, starting_manifest
 from harness.cli.order import Order
 from harness.cli.output import say, say_json, table
 from harness.cli.resuming import kept, resumed
@@ -27,6 +27,8 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     """
     wiring.refuse_ordinary_keys(settings, jobs)
     load_quarantine(settings.cwd / QUARANTINE)
+    if order.judging is not None:
+        order.judging.refuse("the run", starting_manifest(jobs, order.options, run_id="", created_at=""))
     before = None
     if order.resume is not None:
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)

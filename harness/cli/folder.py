@@ -114,7 +114,7 @@ def summary(view: RunView, *, width: int, color: bool, folder: Path, written: Co
     return text
 
 
-def as_json(view: RunView, folder: Path) -> JsonValue:
+def as_json(view: RunView, folder: Path) -> dict[str, JsonValue]:
     """What ``--format json`` prints of a run in ``folder``."""
     receipts: list[JsonValue] = [receipt.model_dump(mode="json") for receipt in view.receipts]
     cost: JsonValue = catalog.shared("reporters", "spending").cost_json(view)

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.history_index import known_runs, reports_folder, reports_option
 from harness.cli.history_told import changes_told
@@ -71,10 +72,11 @@ def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:
 
 
 def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, IndexedRun]:
+    named = reports or Path(os.path.relpath(wiring.settings().reports))
     if len(given) > _PAIR:
         raise UsageError("two runs are held against each other: harness history diff OLD NEW")
     if len(given) == _PAIR:
-        old, new = (_read(folder) for folder in given)
+        old, new = (_read(folder, named) for folder in given)
         if old.run_id == new.run_id:
             raise UsageError(f"{given[1]} is the same run as {given[0]}; name another one")
         return old, new
@@ -82,8 +84,7 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
     whole = list(whole_runs(known_runs(place)))
     if not given and not whole:
         raise NothingSelectedError(f"{place}: holds no whole run")
-    named = reports or Path(os.path.relpath(place))
-    new = _read(given[0]) if given else _at(named, whole[-1])
+    new = _read(given[0], named) if given else _at(named, whole[-1])
     earlier = [run for run in whole if (run.created_at, run.run_id) < (new.created_at, new.run_id)]
     alike = [run for run in earlier if _played(run) == _played(new)]
     if not alike:
@@ -94,8 +95,8 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
     return _at(named, alike[-1]), new
 
 
-def _read(folder: Path) -> IndexedRun:
-    run = indexing.indexed(folder, folder.parent)
+def _read(folder: Path, reports: Path) -> IndexedRun:
+    run = indexing.as_indexed(folder, reports)
     if not run.episodes:
         raise NothingSelectedError(f"{folder}: no episode of it is finished, so there is nothing to tell")
     return run.model_copy(update={"folder": str(folder)})

@@ -66,7 +66,7 @@ def _told(found: Sequence[Flake], runs: int) -> Iterator[str]:
         yield told_table(head, [_cells(one) for one in turning])
         yield ""
     what = counted(steady, "scenario and actor", "scenarios and actors")
-    yield folded(f"{what} came out alike in all of {counted(runs, 'run')}")
+    yield folded(f"{what} came out alike whenever played, in {counted(runs, 'run')}")
     worth = [one for one in turning if one.is_flaky and not one.set_aside]
     if worth:
         it, turn = worded(len(worth), "it", "them"), worded(len(worth), "turns", "turn")

@@ -16,6 +16,7 @@ from harness.cli.output import note, say, say_json, table
 from harness.clock import SystemClock
 from harness.errors import IndexDamagedError, StoreError, UsageError
 from harness.history import outdated
+from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
@@ -64,7 +65,7 @@ def list_runs(
         for one in known_runs(place)
         if state in {None, one.state}
         and _any(scenario, [row.scenario for row in one.episodes])
-        and _any(actor, [row.actor for row in one.episodes])
+        and (actor is None or any(is_called(row.actor, actor) for row in one.episodes))
     ][:most]
     rows: list[JsonValue] = [_row(one) for one in runs]
     if form == "json":

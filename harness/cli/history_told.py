@@ -24,7 +24,7 @@ _LABELS: Final[dict[PlaceKind, str]] = {
     "fixed": "fixed",
     "better": "better",
     "not_judged": "not judged",
-    "judged": "judged again",
+    "judged": "judged more",
     "changed": "other text",
     "added": "added",
     "removed": "not played",
@@ -49,7 +49,7 @@ def _actor(one: ActorChanges) -> Iterator[str]:
         return
     yield folded(f"{name}: {_passed(one.now)}, {_passed(one.before)} before")
     lines = [*_places(one), *_moved(one), *_rate(one), *_shifts(one)]
-    yield from lines or [line("as before", f"nothing but chance in {counted(one.alike, 'scenario')}")]
+    yield from lines or [line("as before", f"{counted(one.alike, 'scenario')}, but for what chance explains")]
 
 
 def _passed(counts: Counts | None) -> str:

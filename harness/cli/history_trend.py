@@ -16,6 +16,7 @@ from harness.cli.trend_told import trends_told
 from harness.errors import NothingSelectedError
 from harness.qualification.past import whole_runs
 from harness.qualification.trends import trends
+from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
 from harness.schema.history import IndexedRun
 from harness.schema.trend import Trend
@@ -70,8 +71,6 @@ def chosen_runs(reports: Path | None, scenario: str | None, actor: str | None, m
 
 def _only(runs: Iterable[IndexedRun], scenario: str, actor: str) -> Iterator[IndexedRun]:
     for run in runs:
-        rows = tuple(
-            one for one in run.episodes if fnmatchcase(one.scenario, scenario) and fnmatchcase(one.actor, actor)
-        )
+        rows = tuple(one for one in run.episodes if fnmatchcase(one.scenario, scenario) and is_called(one.actor, actor))
         if rows:
             yield run.model_copy(update={"episodes": rows})

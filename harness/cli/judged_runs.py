@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness import qualification
@@ -12,7 +13,7 @@ from harness.receipt import last_attempts, read_outline
 from harness.schema.qualification import ActorFigures, Trial
 from harness.schema.run import RunView
 
-__all__ = ["JudgedTrials", "figures_of", "read_judged", "trials_by_actor"]
+__all__ = ["JudgedTrials", "beside", "figures_of", "read_judged", "read_whole", "trials_by_actor"]
 
 #: By the name of the run and the actor.
 JudgedTrials = dict[tuple[str, str], list[Trial]]
@@ -26,9 +27,20 @@ def read_judged(runs: tuple[Path, ...], *, by_version: bool = False) -> dict[str
 
     ``by_version``: a run on several versions of a control plane is one run a version; else it is refused.
     """
-    views: dict[str, RunView] = {}
+    whole = read_whole(runs)
+    for name, view in whole.items():
+        if not by_version and len(qualification.by_version(name, view)) > 1:
+            raise UsageError(
+                f"{name}: was played on several versions of a control plane, and actors are compared on one; "
+                f"harness qualify {shlex.quote(name)} tells each"
+            )
+    return beside(whole)
+
+
+def read_whole(runs: tuple[Path, ...]) -> dict[str, RunView]:
+    """Runs by the name they were called by, whether they may stand side by side or not. Raises InputError."""
+    whole: dict[str, RunView] = {}
     known: dict[str, str] = {}
-    is_parted = False
     for folder in runs:
         view, name = read_outline(folder), str(folder)
         tell_left_out(view)
@@ -36,18 +48,23 @@ def read_judged(runs: tuple[Path, ...], *, by_version: bool = False) -> dict[str
             raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")
         if view.manifest.run_id in known:
             raise UsageError(f"{name} is the same run as {known[view.manifest.run_id]}; name it once")
+        known[view.manifest.run_id] = name
+        whole[name] = view
+    return whole
+
+
+def beside(whole: Mapping[str, RunView]) -> dict[str, RunView]:
+    """Runs by the names to call them by, each as one run a version of a control plane.
+
+    Raises UsageError where they are not alike.
+    """
+    views: dict[str, RunView] = {}
+    for name, view in whole.items():
         parts = qualification.by_version(name, view)
-        if len(parts) > 1 and not by_version:
-            raise UsageError(
-                f"{name}: was played on several versions of a control plane, and actors are compared on one; "
-                f"harness qualify {shlex.quote(name)} tells each"
-            )
         for part, one in parts.items():
             qualification.refuse_mixed(part, one)
-        known[view.manifest.run_id] = name
         views |= parts
-        is_parted = is_parted or len(parts) > 1
-    for alike in _by_planes(views) if is_parted else (views,):
+    for alike in _by_planes(views) if len(views) > len(whole) else (views,):
         qualification.refuse_different(alike)
     return views
 

@@ -13,7 +13,7 @@ from harness.cli.conclusion import of_receipts
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import summary
 from harness.cli.output import colored, note, say, width
-from harness.cli.reporting import files_of
+from harness.cli.reporting import write_reports
 from harness.clock import SystemClock, new_run_id
 from harness.errors import StoreError, UsageError
 from harness.receipt import RunStore, carry_spending, merge, read_run, verify_run
@@ -61,9 +61,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         store.finish(merged.finished_at)
         view = read_run(out)
         reporters = wiring.reporters().values()
-        for reporter in reporters:
-            for name, text in files_of(reporter, view):
-                store.write_report(name, text)
+        write_reports(store, reporters, view, reports)
     problem = note_run(out, reports)
     if problem is not None:
         note(f"harness: {problem}")

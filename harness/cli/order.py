@@ -8,6 +8,7 @@ from typing import Literal
 
 from harness.cli.cast import Cast
 from harness.cli.ceilings import Ceilings
+from harness.cli.judging import Judging
 from harness.cli.responses import Responses
 from harness.cli.resuming import Asked
 from harness.ports import Reporter
@@ -26,6 +27,7 @@ class Order:
     bound all of its episodes together, ``responses`` are for those that wait, ``pool`` is where they run.
     ``replay_damaged`` lets what cannot be gone on with be played anew. ``lock`` is the descriptor of the folder of the
     run that is gone on with, locked before anything in it was read. ``confinement`` is what was seen to hold.
+    ``judging`` decides about the run once it ended; None: its receipts alone say how it ends.
     """
 
     options: EpisodeOptions
@@ -46,3 +48,4 @@ class Order:
     replay_damaged: bool = False
     lock: int | None = None
     confinement: Confinement = field(default_factory=Confinement)
+    judging: Judging | None = None

@@ -11,12 +11,13 @@ from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
-from harness.cli.exit_codes import ExitCode, gravest
+from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
+from harness.cli.judging import ended
 from harness.cli.order import Order
 from harness.cli.output import colored, note, say, say_json, width
 from harness.cli.remaining import play_remaining
-from harness.cli.reporting import files_of
+from harness.cli.reporting import write_reports
 from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
@@ -24,6 +25,7 @@ from harness.errors import HarnessError, InputError, RedactionError, UsageError
 from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
+from harness.schema.decision import Decision
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
 from harness.wiring.quarantine import quarantine
@@ -56,6 +58,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         confinement=_held_throughout(order, before),
         quarantine=standing.applied(places),
     )
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
@@ -75,14 +79,11 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 end, reached = play_remaining(settings, left, order, store, guard, held=held, before=earlier)
                 store.tell_stopped(why_stopped(end, reached, len(jobs)))
             view = read_run(folder)
-            for reporter in order.reporters:
-                for name, text in files_of(reporter, view):
-                    store.write_report(name, text)
+            write_reports(store, order.reporters, view, reports)
     tell_left_out(view)
-    _print(settings, view, folder, order)
-    tell_waiting(settings, view, folder)
-    tell_damaged(view, folder)
-    tell_beside(view)
+    decisions = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    _print(settings, view, folder, order, decisions)
+    _tell(settings, view, folder)
     for remark in standing.remarks(places):
         note(f"harness: {remark}")
     _index(folder, reports)
@@ -90,7 +91,13 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return gravest({*found, *of_receipts(view, len(jobs)), *besides})
+    return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _tell(settings: wiring.Settings, view: RunView, folder: Path) -> None:
+    tell_waiting(settings, view, folder)
+    tell_damaged(view, folder)
+    tell_beside(view)
 
 
 def _index(folder: Path, reports: Path) -> None:
@@ -155,7 +162,17 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order) -> None:
+def _decisions(order: Order, folder: Path, view: RunView, *, is_broken_off: bool) -> tuple[Decision, ...]:
+    """What the policy says, where there is one; what somebody broke off is gone on with before it is judged."""
+    if order.judging is None:
+        return ()
+    if is_broken_off:
+        note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
+        return ()
+    return order.judging.decisions({str(folder): view})
+
+
+def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:
     if order.form == "text":
         written = [reporter.filename for reporter in order.reporters]
         say(summary(view, width=width(), color=colored(settings.environ), folder=folder, written=written))
@@ -165,5 +182,13 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order)
                 trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
                 episode = f"{number}. {receipt.scenario}, {receipt.actor.ref}{trial}"
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
-    elif order.form == "json":
-        say_json(as_json(view, folder), indent=2)
+    judging = order.judging if decisions else None
+    if order.form == "json":
+        say_json({**as_json(view, folder), **(judging.as_json(decisions) if judging else {})}, indent=2)
+    elif judging is not None:
+        told = judging.as_text(decisions)
+        # receipts come line by line, and nothing else stands between them
+        if order.form == "text":
+            say(f"\n{told}")
+        else:
+            note(told)

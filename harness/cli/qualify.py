@@ -6,11 +6,14 @@ from pathlib import Path
 
 import click
 
+from harness.cli import decision_told
 from harness.cli.exit_codes import ExitCode
-from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
+from harness.cli.judged_runs import beside, figures_of, read_whole, trials_by_actor
+from harness.cli.judging import Judging, ended, judging_options
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
+from harness.cli.rates_told import letters_by_run
 from harness.cli.spreadsheet import as_csv
 from harness.collecting import rare_collections
 
@@ -22,6 +25,8 @@ Examples:
   harness qualify reports/RUN-ID --in-a-row 3
   harness qualify reports/RUN-ID reports/OTHER-RUN-ID --format json
   harness qualify reports/RUN-ID --format csv > rates.csv
+  harness qualify reports/RUN-ID --policy policy.toml
+  harness qualify reports/RUN-ID --policy FILE --baseline reports/OLD-RUN-ID
 """
 
 
@@ -35,23 +40,31 @@ Examples:
     metavar="K",
     help="Tell how often K trials all pass.  [default: as many as every scenario has, up to 5]",
 )
+@judging_options
 @format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
+@click.pass_context
 @rare_collections()
-def qualify(*, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
+def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
 
-    No decision is made, and nobody is ranked. Several runs stand side by side only where scenarios, their
-    classifier, the control planes and the settings of models are the same.
+    With a policy each actor is decided about; else nothing is decided. Nobody is ranked. Several runs, and a
+    baseline, stand side by side only where scenarios, their classifier, the control planes and the settings of models
+    are the same.
     """
-    views = read_judged(runs, by_version=True)
+    judging = Judging.of(context)
+    whole = read_whole(runs)
+    views = beside(whole)
     told = figures_of(views, trials_by_actor(views), most)
+    decisions = () if judging is None else judging.decisions(whole)
     if form == "json":
-        say_json(as_json(views, told), indent=2)
+        say_json(as_json(views, told, {} if judging is None else judging.as_json(decisions)), indent=2)
     elif form == "jsonl":
-        for row in as_rows(told):
+        for row in (*as_rows(told), *decision_told.as_rows(decisions)):
             say_json(row)
     elif form == "csv":
         say(as_csv(told, by_scenario=True).removesuffix("\n"))
     else:
         say(as_text(views, told))
-    return ExitCode.PASSED
+        if judging is not None:
+            say("\n" + judging.as_text(decisions, letters_by_run(views)))
+    return ended({ExitCode.PASSED}, decisions)

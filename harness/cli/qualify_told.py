@@ -34,10 +34,13 @@ _METHODS: dict[str, JsonValue] = {
     "standard_error": "clustered by scenario, times the root of C/(C-1)",
     "enough": f"the Wilson interval spans at most {WIDEST}",
 }
+_NOTHING_MORE: Mapping[str, JsonValue] = {}
 
 
-def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonValue:
-    """All of it, with the names of the methods."""
+def as_json(
+    views: Mapping[str, RunView], told: Sequence[ActorFigures], more: Mapping[str, JsonValue] = _NOTHING_MORE
+) -> JsonValue:
+    """All of it, with the names of the methods, and ``more`` behind it."""
     runs: list[JsonValue] = [
         {
             "run": name,
@@ -49,7 +52,7 @@ def as_json(views: Mapping[str, RunView], told: Sequence[ActorFigures]) -> JsonV
         for name, view in views.items()
     ]
     actors: list[JsonValue] = [one.model_dump(mode="json") for one in told]
-    return {"methods": dict(_METHODS), "runs": runs, "actors": actors}
+    return {"methods": dict(_METHODS), "runs": runs, "actors": actors, **more}
 
 
 def as_rows(told: Sequence[ActorFigures]) -> Iterator[JsonValue]:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import count
-from math import ceil, floor
 from string import ascii_uppercase
 
 from harness.cli.output import folded, table
-from harness.schema.qualification import Costs, Figures, Interval, TokenCount
+from harness.qualification.intervals import ends
+from harness.schema.qualification import Costs, Figures, TokenCount
 
 __all__ = [
     "NOTHING",
     "amount",
     "cells",
     "ends",
+    "episode_cost",
     "head_of",
     "letters_by_run",
     "line",
+    "pass_cost",
     "percent",
     "tokens_of",
     "told_table",
@@ -81,9 +83,14 @@ def tokens_of(count: TokenCount) -> str:
     return f">= {int(count.per_episode):,}" if count.untold else f"{round(count.per_episode):,}"
 
 
-def ends(interval: Interval) -> tuple[int, int]:
-    """Whole hundredths that hold the interval; what floating point adds to a whole number is no hundredth more."""
-    return floor(round(100 * interval.low, 9)), ceil(round(100 * interval.high, 9))
+def episode_cost(costs: Costs | None) -> str:
+    """What one episode costs, as ``amount`` tells it."""
+    return amount(costs, None if costs is None else costs.usd_per_episode)
+
+
+def pass_cost(costs: Costs | None) -> str:
+    """What one pass costs, as ``amount`` tells it."""
+    return amount(costs, None if costs is None else costs.usd_per_pass)
 
 
 def percent(share: float) -> str:

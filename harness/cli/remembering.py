@@ -37,16 +37,18 @@ REMEMBERED: Final = frozenset(
         "stale",
     }
 )
-#: What one command prints, may use and may spend, and what it does with what waits: said each time.
+#: What one command prints, decides by, may use and may spend, and what it does with what waits: said each time.
 ANEW: Final = frozenset(
     {
         "answers",
         "at_once",
+        "baseline",
         "decisions",
         "dry_run",
         "form",
         "max_cost",
         "max_time",
+        "policy",
         "pool",
         "replay_damaged",
         "resume",

@@ -17,6 +17,7 @@ from harness.collecting import rare_collections
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
 from harness.receipt import is_written, read_run
+from harness.wiring.trending import with_trends
 
 __all__ = ["report"]
 
@@ -48,6 +49,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     if view.manifest.state == "running":
         view = view.model_copy(update={"killed": not is_written(folder)})
     tell_left_out(view)
+    view = with_trends(settings.reports, folder, view)
     if transcripts:
         view = wiring.with_transcripts(settings, folder, view)
     if out is None:

@@ -1,14 +1,17 @@
-"""The files of a report."""
+"""The files of reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from harness.ports import Reporter
+from harness.receipt import RunStore
 from harness.schema.run import RunView
+from harness.wiring.trending import with_trends
 
-__all__ = ["files_of"]
+__all__ = ["files_of", "write_reports"]
 
 
 @runtime_checkable
@@ -29,3 +32,11 @@ def files_of(reporter: Reporter, view: RunView, filename: str | None = None) -> 
         yield from reporter.pages(view, name)
     else:
         yield name, reporter.render(view)
+
+
+def write_reports(store: RunStore, reporters: Iterable[Reporter], view: RunView, reports: Path) -> None:
+    """Beside the receipts, with trends where the run lies below ``reports``. Raises StoreError or RedactionError."""
+    told = with_trends(reports, store.folder, view)
+    for reporter in reporters:
+        for name, text in files_of(reporter, told):
+            store.write_report(name, text)

@@ -18,6 +18,7 @@ from harness.cli.dry_run import look
 from harness.cli.episode_options import episode_options, options_of
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import chosen_reporters
+from harness.cli.judging import Judging, judging_options
 from harness.cli.leaving_options import Leaving, leaving_options
 from harness.cli.options import format_option
 from harness.cli.order import Order
@@ -30,6 +31,7 @@ from harness.cli.selection import choose
 from harness.cli.spending_options import Spending, spending_options
 from harness.cli.suite_options import Scale, part_of, suite_options
 from harness.cli.versions import planes_of
+from harness.errors import UsageError
 from harness.receipt import locked
 from harness.schema.run import EpisodeJob, EpisodeOptions, Shard
 from harness.suite import plan
@@ -47,6 +49,7 @@ Examples:
   harness run tag:tier:pr --actor openai/MODEL --trials 5 --dry-run
   harness run tag:tier:pr --actor NAME --trials 5 --max-cost 2.50
   harness run tag:nightly --actor NAME --trials 20 --shard 2/5 --max-cost 5
+  harness run tag:nightly --actor NAME --trials 20 --max-cost 5 --policy FILE
   harness run --resume reports/RUN-ID --max-cost 5
 
 \b
@@ -78,6 +81,7 @@ recorded:FILE, PROVIDER/MODEL[@BASE_URL], or a NAME of harness.toml.
 @suite_options
 @spending_options
 @leaving_options
+@judging_options
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, path_type=Path),
@@ -107,8 +111,9 @@ def run(
 
     With scripted and recorded actors every episode must pass, and a recording must still fit. With live actors the
     exit code only says whether every episode left a receipt that is judged: 0, 2 where one is not, 3 where one waits.
+    With a policy its decisions say it, whoever plays.
     """
-    settings = wiring.settings()
+    settings, judging = wiring.settings(), Judging.of(context)
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     shard_of = Scale.of(context).shard
     asked = Asked(
@@ -116,15 +121,13 @@ def run(
     )
     lock = _claimed(context, resume, spending)
     if resume is not None:
-        asked = asked_of(resume, asked if _says_what(context) else None)
-        asked = asked.model_copy(update={"said": recalled(context, asked.holds, str(resume / ASKED))})
+        asked = _asked_before(context, resume, asked)
     options, scale = options_of(context), Scale.of(context)
     settings, leaving = scale.over(settings), Leaving.of(context)
     reporters = chosen_reporters(wiring.reporters(), leaving.reports)
     care = scale.care(settings)
     playing, jobs, shard = _planned(settings, asked, options, resume)
-    agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
-    refuse_unplayed(settings, jobs)
+    _refuse(settings, jobs, spending, judging=judging, shard=shard)
     processors = os.cpu_count() or 1
     jobs_at_once = at_once or min(processors, 8)
     order = Order(
@@ -146,8 +149,24 @@ def run(
         replay_damaged=replays_damaged(context, resume),
         lock=lock,
         confinement=confinement(options.sandbox),
+        judging=judging,
     )
     return look(settings, jobs, order) if spending.dry_run else play(settings, jobs, order)
+
+
+def _refuse(
+    settings: wiring.Settings,
+    jobs: Sequence[EpisodeJob],
+    spending: Spending,
+    *,
+    judging: Judging | None,
+    shard: Shard | None,
+) -> None:
+    """Raise InputError for a run that nobody agreed to pay for, that cannot be played, or not be judged."""
+    if judging is not None and shard is not None:
+        raise UsageError("a shard is part of a plan: merge all of them, then judge them with harness qualify --policy")
+    agreed(settings, [job.actor for job in jobs], spending.ceilings, yes_spend=spending.yes_spend)
+    refuse_unplayed(settings, jobs)
 
 
 def _claimed(context: click.Context, run: Path | None, spending: Spending) -> int | None:
@@ -159,6 +178,12 @@ def _claimed(context: click.Context, run: Path | None, spending: Spending) -> in
     if run is None or spending.dry_run or not run.is_dir():
         return None
     return context.with_resource(locked(run))
+
+
+def _asked_before(context: click.Context, run: Path, asked: Asked) -> Asked:
+    """What a run was asked for that is gone on with, with what is said now. Raises UsageError and StoreError."""
+    before = asked_of(run, asked if _says_what(context) else None)
+    return before.model_copy(update={"said": recalled(context, before.holds, str(run / ASKED))})
 
 
 def _planned(

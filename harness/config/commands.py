@@ -35,10 +35,11 @@ COMMANDS: Final[Mapping[str, Mapping[str, Kind]]] = {
         "keep_workspace": "true or false",
         "stale": "text",
         "report": "texts",
+        "policy": "text",
     },
     "check": {"executor": "text", "sandbox": "text"},
     "record": {"sandbox": "text", "max_time": "text"},
-    "qualify": {"in_a_row": "whole number"},
+    "qualify": {"in_a_row": "whole number", "policy": "text"},
     "compare": {"margin": "number"},
     "report": {"report": "texts"},
 }

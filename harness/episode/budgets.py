@@ -21,7 +21,7 @@ def used(world: World, *, after: bool = False) -> meter.Used:
     Tokens are only added up where they are limited. The closing turn is beyond those that are.
     """
     state, limits = world.state, world.limits
-    overdue = world.bounds.passed(after=after) is not None
+    overdue = world.bounds.has_passed(after=after)
     turns = 0 if is_closing(world) else state.model_turns
     if not world.is_measured:
         return meter.Used(

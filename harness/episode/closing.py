@@ -22,7 +22,7 @@ __all__ = ["ask_to_close", "call_while_closing", "closing_findings", "is_closing
 
 def is_closing(world: World) -> bool:
     """Whether the facts of the end are there, and the scenario wants to hear of it."""
-    return rules.closes(world.scenario, frozenset(world.state.facts))
+    return world.scenario.closing is not None and rules.closes(world.scenario, frozenset(world.state.facts))
 
 
 def ask_to_close(world: World, turn: TurnInHand) -> None:

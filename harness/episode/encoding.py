@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from harness.schema.base import Frozen, JsonValue, Plain, canonical_json, encoding, fields_of
 from harness.schema.message import GenerationSettings, Message, ModelRequest
@@ -34,10 +35,15 @@ def _in_order(value: object) -> object:
     elif isinstance(value, list | tuple):
         return [_in_order(item) for item in value]
     elif isinstance(value, Plain):
-        named = [(name, getattr(value, name)) for name in sorted(value.__slots__)]
+        named = [(name, getattr(value, name)) for name in _names(type(value))]
     else:
         return _in_order(fields_of(value)) if isinstance(value, Frozen) else value
     return {name: held if isinstance(held, _LEAVES) or name in _THEIRS else _in_order(held) for name, held in named}
+
+
+@cache
+def _names(kind: type[Plain]) -> tuple[str, ...]:
+    return tuple(sorted(kind.__slots__))
 
 
 class EncodedMessages:

@@ -79,7 +79,11 @@ class Bounds:
 
     def passed(self, *, after: bool = False) -> Outcome | None:
         """The ending that a passed deadline means; ``after`` an operation its last moment is still in time."""
-        left = self.left()
-        if (left < 0 if after else left <= 0) and not self._asleep():
+        if self.has_passed(after=after):
             return Outcome(status="limit_exceeded", reason="duration", detail="deadline")
         return None
+
+    def has_passed(self, *, after: bool = False) -> bool:
+        """Whether the deadline has passed; ``after`` an operation its last moment is still in time."""
+        left = self._ends - self._clock.monotonic()
+        return (left < 0 if after else left <= 0) and not self._asleep()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import sha256
 
 from harness.episode.closing import ask_to_close, without_calls
 from harness.episode.encoding import OPEN
 from harness.episode.hands import TurnInHand
 from harness.episode.world import World
-from harness.schema.base import Digest
+from harness.schema.base import Digest, digest_bytes
 from harness.schema.message import AssistantMessage, Message, ModelRequest
 from harness.schema.observation import Channel
 from harness.schema.outcome import Outcome, Reason
@@ -80,11 +79,7 @@ def choose(messages: Sequence[Message], sizes: Sequence[int], frame: int, limit:
 
 def request_digest(frame: bytes, parts: Sequence[bytes]) -> Digest:
     """Of the canonical JSON of the request."""
-    content = sha256(OPEN)
-    for number, part in enumerate(parts):
-        content.update(b"," + part if number else part)
-    content.update(frame)
-    return f"sha256:{content.hexdigest()}"
+    return digest_bytes(b"".join((OPEN, b",".join(parts), frame)))
 
 
 def _too_large(world: World, reason: Reason, limit: int, size: int) -> Outcome:

@@ -11,7 +11,7 @@ from harness.episode.ledger import answered, enter, priced, row_of
 from harness.episode.model_call import CallEnd
 from harness.episode.world import World
 from harness.errors import OpeningRefusedError, ProviderError, ReplayMismatchError
-from harness.schema.base import as_json, digest_bytes
+from harness.schema.base import digest_bytes
 from harness.schema.message import Reply, Usage
 from harness.schema.outcome import Outcome
 from harness.schema.record import LateUsage, OpNotSent, OpReceipt, OpUnknown
@@ -29,7 +29,7 @@ _Status = Literal["unknown", "failed", "not_sent"]
 @remembered(16)
 def reply_bytes(reply: Reply) -> bytes:
     """A reply as the spool keeps it."""
-    return kept_json(as_json(reply))
+    return kept_json(reply.model_dump())
 
 
 def settle(world: World, turn: TurnInHand, attempt: int, reply: Reply, seconds: float) -> None:

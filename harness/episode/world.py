@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from harness import meter
 from harness.detectors import Streaks
@@ -43,6 +43,8 @@ from harness.schema.trace import TraceStep
 from harness.workspace import Fingerprinter, Placeholders, Workspace, diff, shortage
 
 __all__ = ["World"]
+
+_Answer = TypeVar("_Answer")
 
 
 class _Kept(Frozen):
@@ -159,8 +161,7 @@ class World:
         Raises ControlPlaneError where it could not be made, in words of ours whatever the plane raised.
         """
         most = self.limits.tool_result_bytes + 1
-        with self._measured():
-            return self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most)
+        return self._measured(lambda: self.plane.invoke(args, timeout_s=self._call_s(), output_bytes=most))
 
     def call_plane(self, operation: str, arguments: dict[str, JsonValue], key: str) -> OperationAnswer:
         """One operation of the control plane, bounded and told as ``invoke_plane``; one that has a key is told it."""
@@ -168,18 +169,16 @@ class World:
         if plane is None:  # pragma: no cover  (E8 refuses such a tool)
             raise ControlPlaneError("the control plane has no operations")
         told = key if operation in plane.idempotent else None
-        with self._measured():
-            return plane.call(operation, arguments, timeout_s=self._call_s(), key=told)
+        return self._measured(lambda: plane.call(operation, arguments, timeout_s=self._call_s(), key=told))
 
     def _call_s(self) -> float:
         return max(min(self.limits.tool_call_s, self.bounds.left()), 0.001)
 
-    @contextmanager
-    def _measured(self) -> Iterator[None]:
+    def _measured(self, call: Callable[[], _Answer]) -> _Answer:
         started = self.parts.clock.monotonic()
         try:
             with in_our_words():
-                yield
+                return call()
         finally:
             seconds = self.parts.clock.monotonic() - started
             self.plane_calls += 1

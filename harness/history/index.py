@@ -54,6 +54,17 @@ class HistoryIndex:
         except ValidationError:
             raise IndexDamagedError(self.path, "holds something else than runs") from None
 
+    def run(self, folder: str) -> IndexedRun | None:
+        """The run of that folder as it was when it was put there; None where it is not known."""
+        if not self.path.exists():
+            return None
+        with self._open() as database:
+            found = database.execute("SELECT row FROM run WHERE folder = ?", (folder,)).fetchone()
+        try:
+            return None if found is None else IndexedRun.model_validate_json(found[0])
+        except ValidationError:
+            raise IndexDamagedError(self.path, "holds something else than runs") from None
+
     def put(self, run: IndexedRun) -> None:
         """Add a run, or what is known of it now."""
         with self._open() as database, _transaction(database):

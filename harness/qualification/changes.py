@@ -9,7 +9,7 @@ from harness.qualification.comparing import ALPHA
 from harness.qualification.difference import difference
 from harness.qualification.past import Cell, Place, cell_of
 from harness.qualification.permutation import Stratum, permutation_test
-from harness.qualification.ranks import shift
+from harness.qualification.ranks import BEYOND, shift
 from harness.qualification.several import benjamini_hochberg
 from harness.qualification.trends import moved
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Side
@@ -118,9 +118,9 @@ def _kinds(before: Cell | None, now: Cell | None, corrected: float | None) -> It
     if not _is_comparable(before, now):
         yield "changed"
         return
-    left_out = before.left_out.total(), now.left_out.total()
-    if left_out[0] != left_out[1]:
-        yield "not_judged" if left_out[0] < left_out[1] else "judged"
+    if _left_out_otherwise(before, now):
+        rose = now.left_out.total() * len(before.last) > before.left_out.total() * len(now.last)
+        yield "not_judged" if rose else "judged"
     if not (before.n and now.n):
         return
     passed, passes = (2 * cell.passes > cell.n for cell in (before, now))
@@ -128,6 +128,14 @@ def _kinds(before: Cell | None, now: Cell | None, corrected: float | None) -> It
         yield "new_fail" if passed else "fixed"
     elif corrected is not None and corrected <= NAMED:
         yield "worse" if now.passes * before.n < before.passes * now.n else "better"
+
+
+def _left_out_otherwise(before: Cell, now: Cell) -> bool:
+    """Whether trials say nothing that all did before, or the other way round, or chance does not explain how many."""
+    was, is_ = before.left_out.total(), now.left_out.total()
+    if (was == 0) != (is_ == 0):
+        return True
+    return permutation_test([Stratum(was, len(before.last), is_, len(now.last))]) <= BEYOND
 
 
 def _is_comparable(before: Cell, now: Cell) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import ceil, floor, sqrt
 from statistics import NormalDist
 
 from harness.schema.qualification import Interval
 
-__all__ = ["CONFIDENCE", "clopper_pearson", "wilson"]
+__all__ = ["CONFIDENCE", "clopper_pearson", "ends", "wilson"]
 
 #: How often, of all times that an interval is told, the true rate lies in it.
 CONFIDENCE = 0.95
@@ -41,6 +41,11 @@ def clopper_pearson(passes: int, n: int, *, confidence: float = CONFIDENCE) -> I
     low = 0.0 if passes == 0 else float(betaincinv(passes, n - passes + 1, outside))
     high = 1.0 if passes == n else float(betaincinv(passes + 1, n - passes, 1 - outside))
     return Interval(low=low, high=high)
+
+
+def ends(interval: Interval) -> tuple[int, int]:
+    """Whole hundredths that hold the interval; what floating point adds to a whole number is no hundredth more."""
+    return floor(round(100 * interval.low, 9)), ceil(round(100 * interval.high, 9))
 
 
 def _demand(passes: int, n: int, confidence: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["benjamini_hochberg", "holm"]
+__all__ = ["benjamini_hochberg", "holm", "holm_levels"]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -17,6 +17,19 @@ def holm(chances: Sequence[float]) -> list[float]:
     for rank, place in enumerate(order):
         highest = max(highest, min(1.0, (len(order) - rank) * chances[place]))
         found[place] = highest
+    return found
+
+
+def holm_levels(chances: Sequence[float], alpha: float) -> list[float]:
+    """What each chance itself is held against, in the order given: at most that level where ``holm`` is at most alpha.
+
+    All after the first that exceeds its level are held against that one too. Raises ValueError outside [0, 1].
+    """
+    order = _in_order(chances)
+    found, reached = [0.0] * len(order), 0
+    for place in order:
+        found[place] = alpha / (len(order) - reached)
+        reached += chances[place] <= found[place]
     return found
 
 

@@ -11,17 +11,15 @@ from typing import Final
 from pydantic import ValidationError
 
 from harness.documents import DocumentError, decoded, parse_toml, read_file
-from harness.documents.locating import line_of, lines
 from harness.errors import ConfigError
-from harness.scenario.problem import KeyPath, Problem, dotted, nearest
+from harness.scenario.problem import KeyPath, Problem, nearest
+from harness.scenario.refusing import refusal, unreadable
 from harness.scenario.schema_errors import schema_problems
 from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy
 from harness.schema.scenario import Scenario
 
 __all__ = ["bundled", "load", "rated"]
 
-#: Most characters of a list of what is allowed.
-_ALLOWED_MAX: Final = 160
 #: Faults that can be told which error they are.
 _WITH_STATUS: Final = ("status", "error_body", "error_event")
 
@@ -36,7 +34,7 @@ def load(path: Path) -> PolicyFile:
     try:
         data = read_file(path)
     except DocumentError as error:
-        raise _unreadable(str(path), error, "") from None
+        raise unreadable(str(path), error, "") from None
     return _read(data, str(path))
 
 
@@ -75,23 +73,15 @@ def _read(data: bytes, name: str) -> PolicyFile:
         text = decoded(data)
         table = parse_toml(text)
     except DocumentError as error:
-        raise _unreadable(name, error, text) from None
+        raise unreadable(name, error, text) from None
     try:
         found = PolicyFile.model_validate_json(json.dumps(table))
     except ValidationError as error:
-        raise _refusal(name, text, schema_problems(error, table, PolicyFile.model_json_schema())) from None
+        raise refusal(name, text, schema_problems(error, table, PolicyFile.model_json_schema())) from None
     problems = list(_problems(found))
     if problems:
-        raise _refusal(name, text, problems)
+        raise refusal(name, text, problems)
     return found
-
-
-def _unreadable(name: str, error: DocumentError, text: str) -> ConfigError:
-    line = line_of(lines(text), error.path) if error.path else error.line
-    place = name if line is None else f"{name}:{line}"
-    at = f"{dotted(error.path)}: " if error.path else ""
-    allowed = f"; allowed: {error.allowed}" if error.allowed else ""
-    return ConfigError(f"{place}: {at}{error.problem}{allowed}")
 
 
 def _problems(found: PolicyFile) -> Iterator[Problem]:
@@ -129,18 +119,3 @@ def _fault_problems(faults: Sequence[FaultSpec], path: KeyPath) -> Iterator[Prob
             yield Problem((*here, "retry_after_as"), "it is not told how long to wait", "beside retry_after_s")
         elif fault.seconds is not None and fault.kind != "stall":
             yield Problem((*here, "seconds"), f"a {fault.kind} takes no time", 'beside kind = "stall"')
-
-
-def _cut(listed: str) -> str:
-    """As many of what is allowed as fit into a line that is read."""
-    if len(listed) <= _ALLOWED_MAX:
-        return listed
-    return f"{listed[:_ALLOWED_MAX].rpartition(', ')[0] or listed[:_ALLOWED_MAX]}, ..."
-
-
-def _refusal(name: str, text: str, problems: Sequence[Problem]) -> ConfigError:
-    where = lines(text)
-    first = min(problems, key=lambda problem: line_of(where, problem.path))
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    allowed = f"; allowed: {_cut(first.allowed)}" if first.allowed else ""
-    return ConfigError(f"{name}:{line_of(where, first.path)}: {dotted(first.path)}: {first.text}{more}{allowed}")

@@ -47,7 +47,8 @@ _ADVICE = {
 
 #: Expectations of an answer that are put in words and not values; a receipt holds both as JSON.
 _PHRASE = re.compile(
-    r'(?:no command )?contains "|one of \[|\d+ of kind |the value at #|(?:empty|absent|an array of commands)\Z'
+    r'(?:no command )?contains "|one of \[|a number near |\d+ of kind |the value at #|'
+    r"(?:empty|absent|an array of commands)\Z"
 )
 
 

@@ -66,7 +66,7 @@ def _digest(text: str) -> str:
 
 def _breakable(text: str) -> Markup:
     """Long identifiers may break after their joints."""
-    return Markup("<wbr>").join(re.split(r"(?<=[_/,|=])", plain(text)))
+    return Markup("<wbr>").join(re.split(r"(?<=[_/,|])|(?<==)(?!=)", plain(text)))
 
 
 def _short(digest: str | None) -> str:

@@ -17,6 +17,8 @@ HEIGHT: Final = 340.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 20.0, 16.0, 44.0
 #: Labels stand at least so far below one another.
 _LINE: Final = 16.0
+#: What a letter of a label takes, about.
+_LETTER: Final = 7.2
 #: Beyond this share of the width a label stands left of its point.
 _TURNS: Final = 0.62
 _TICKS: Final = 5
@@ -75,15 +77,19 @@ def plot(points: Sequence[Point]) -> Plot | None:
     def y_of(percent: float) -> float:
         return round(bottom - (percent - floor_percent) / (100 - floor_percent) * (bottom - top), 1)
 
-    placed: list[tuple[bool, float]] = []
+    placed: list[tuple[float, float, float]] = []
     dots: list[Dot] = []
     for point in sorted(points, key=lambda one: (-one.rate.share, one.name)):
         x, y = x_of(point.usd), y_of(point.rate.share)
+        dollars = _dollars(point.usd, point.at_least)
         turned = x > left + (right - left) * _TURNS
+        start = x - 12 if turned else x + 12
+        reach = _LETTER * len(f"{point.name} {point.rate.percent}, {dollars}")
+        from_x, to_x = (start - reach, start) if turned else (start, start + reach)
         label = y + 4
-        while any(turned == other and abs(label - line) < _LINE for other, line in placed):
+        while any(abs(label - line) < _LINE and from_x < end and begin < to_x for begin, end, line in placed):
             label += 1
-        placed.append((turned, label))
+        placed.append((from_x, to_x, label))
         interval = point.rate.interval
         dots.append(
             Dot(
@@ -92,10 +98,10 @@ def plot(points: Sequence[Point]) -> Plot | None:
                 y=y,
                 low=y_of(100 * interval.low),
                 high=y_of(100 * interval.high),
-                label_x=round(x - 12 if turned else x + 12, 1),
+                label_x=round(start, 1),
                 label_y=round(min(label, bottom - 2), 1),
                 anchor="end" if turned else "start",
-                dollars=_dollars(point.usd, point.at_least),
+                dollars=dollars,
             )
         )
     step = 10 if floor_percent >= 50 else 20  # noqa: PLR2004  (percent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
@@ -19,7 +20,9 @@ __all__ = [
     "STALE",
     "TRIED_AGAIN",
     "VERDICT_WORDS",
+    "Alike",
     "Episode",
+    "alike",
     "by_trial",
     "counts",
     "episodes",
@@ -133,6 +136,34 @@ def by_trial(rows: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], ...]:
     for row in rows:
         found.setdefault(row.receipt.episode, []).append(row)
     return tuple(tuple(sorted(some, key=lambda row: row.receipt.attempt)) for some in found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Trials of one scenario and actor that did not pass and ended alike: ``count`` of ``trials``, and the first."""
+
+    first: Episode
+    count: int
+    trials: int
+
+    @property
+    def times(self) -> str:
+        """`` in 3 of 10 trials``; empty where there was one."""
+        return f" in {self.count} of {self.trials} trials" if self.trials > 1 else ""
+
+
+def alike(rows: Iterable[Episode]) -> tuple[Alike, ...]:
+    """What did not pass, in the order of the first of each; of several attempts the last one counts."""
+    found: dict[tuple[str, str, str | None, str], list[Episode]] = {}
+    trials: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        receipt = row.receipt
+        if not row.followed:
+            trials[receipt.scenario, row.who] += 1
+            if receipt.verdict != "pass":
+                key = (receipt.scenario, row.who, receipt.failure_code, row.word)
+                found.setdefault(key, []).append(row)
+    return tuple(Alike(some[0], len(some), trials[scenario, who]) for (scenario, who, *_), some in found.items())
 
 
 def counts(view: RunView) -> dict[Verdict, int]:

@@ -13,29 +13,27 @@ from harness.ports import Reporter
 from harness.qualification.trials import trial_of
 from harness.reporters._csv_text import Cell, csv_text
 from harness.reporters._rows import Episode, by_trial, episodes, not_run, steps_in_short
-from harness.schema.run import PlannedEpisode, RunView
+from harness.schema.receipt import Receipt
+from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 
 __all__ = ["CsvReporter", "build"]
 
 #: ``number`` is that of ``harness show RUN/NUMBER``; seconds are of the last attempt, money and tokens of all.
 _HEAD: Final = (
-    *(
-        "run",
-        "number",
-        "scenario",
-        "actor",
-        "kind",
-        "provider",
-        "model",
-        "recording",
-        "plane",
-        "plane_version",
-        "trial",
-    ),
-    *("verdict", "cause", "code", "outcome", "stale", "attempts", "earlier_attempts", "started_at", "seconds"),
+    *("run", "number", "scenario", "actor", "kind", "provider", "model"),
+    *("recording", "plane", "plane_version", "trial", "verdict", "cause", "code"),
+    *("outcome", "stale", "quarantine", "attempts", "earlier_attempts", "started_at", "seconds"),
     *("seconds_of_all", "model_turns", "tool_calls", "executed_calls", "refused_calls", "steps", "unexpected_changes"),
-    *("model_calls", "calls_of_unknown_cost", "usd", "input_tokens", "cached_tokens", "output_tokens"),
-    *("reasoning_tokens", "answered_by", "fingerprints", "scenario_digest", "actor_digest"),
+    *(
+        "model_calls",
+        "calls_of_unknown_cost",
+        "usd",
+        "input_tokens",
+        "cached_tokens",
+        "output_tokens",
+        "reasoning_tokens",
+    ),
+    *("answered_by", "fingerprints", "scenario_digest", "actor_digest"),
 )
 _TOKENS: Final = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 _MICRO: Final = Decimal(1_000_000)
@@ -62,6 +60,7 @@ def build() -> Reporter:
 
 def _played(tries: Sequence[Episode]) -> dict[str, Cell]:
     *earlier, row = tries
+    logs = [one.log for one in tries if one.log is not None]
     receipt, counters, changes = row.receipt, row.receipt.counters, row.receipt.boundary
     actor = receipt.actor
     return {
@@ -80,11 +79,12 @@ def _played(tries: Sequence[Episode]) -> dict[str, Cell]:
         "code": receipt.failure_code,
         "outcome": receipt.outcome.name,
         "stale": row.stale,
+        "quarantine": None if row.quarantine is None else row.quarantine.terms,
         "attempts": len(tries),
         "earlier_attempts": "; ".join(one.receipt.failure_code or one.receipt.outcome.name for one in earlier),
-        "started_at": row.log and row.log.started_at,
-        "seconds": row.log and row.log.seconds,
-        "seconds_of_all": sum(one.log.seconds for one in tries if one.log) if any(one.log for one in tries) else None,
+        "started_at": None if row.log is None else row.log.started_at,
+        "seconds": None if row.log is None else row.log.seconds,
+        "seconds_of_all": sum(log.seconds for log in logs) if logs else None,
         "model_turns": counters.model_turns,
         "tool_calls": counters.tool_calls,
         "executed_calls": counters.executed_calls,
@@ -93,13 +93,13 @@ def _played(tries: Sequence[Episode]) -> dict[str, Cell]:
         "unexpected_changes": changes.unexpected if changes.measured else None,
         "scenario_digest": receipt.scenario_digest,
         "actor_digest": actor.digest,
-        **(_spent(tries) if actor.kind == "live" else {}),
+        **(_spent(receipt, logs) if actor.kind == "live" else {}),
     }
 
 
-def _spent(tries: Sequence[Episode]) -> dict[str, Cell]:
+def _spent(receipt: Receipt, logs: Sequence[RunLogEntry]) -> dict[str, Cell]:
     """Money and tokens are empty where those of one call are unknown: a sum of the others would be too small."""
-    trial = trial_of(tries[-1].receipt, [one.log for one in tries if one.log is not None])
+    trial = trial_of(receipt, logs)
     usd = (trial.micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
     tokens = {
         name: None if untold else count for name, count, untold in zip(_TOKENS, trial.tokens, trial.untold, strict=True)

@@ -1,7 +1,8 @@
 """Annotations for GitHub: workflow commands that a step prints, so that they stand at the files of scenarios.
 
 The form is that of GitHub's "Workflow commands": ``::error file=,line=,title=::message``, with ``%``, line ends, and in
-properties ``:`` and ``,`` percent-encoded. GitHub shows ten errors and ten warnings of a step.
+properties ``:`` and ``,`` percent-encoded. GitHub shows ten errors and ten warnings of a step, so trials of one actor
+that end alike in one scenario share a line.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Final, Literal
 
 from harness.ports import Reporter
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, headline, not_run, plain
+from harness.reporters._rows import Alike, alike, episodes, headline, not_run, plain
 from harness.reporters._stale import proves_nothing, to_do, tolerated
+from harness.schema.counting import worded
 from harness.schema.run import RunView
 
 __all__ = ["GithubReporter", "build"]
@@ -35,17 +37,19 @@ class GithubReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file; the first line is a notice with the counts."""
-        rows = [row for row in episodes(view) if row.receipt.verdict != "pass" and not row.followed]
+        rows = [row for row in episodes(view) if not row.followed]
         quiet = tolerated(view)
-        held = [row for row in rows if row.quarantine is None]
-        failed = [row for row in held if row.receipt.verdict == "fail" or (row.stale and not quiet)]
-        others = [row for row in rows if row not in failed]
+        sorts: dict[_Sort, list[Alike]] = {"error": [], "warning": []}
+        for some in alike(rows):
+            first = some.first
+            is_error = first.quarantine is None and (first.receipt.verdict == "fail" or (first.stale and not quiet))
+            sorts["error" if is_error else "warning"].append(some)
         # GitHub shows ten: where there are more, this line is the one that says so
-        left_out = max(0, len(failed) - _SHOWN) + max(0, len(others) - _SHOWN) + len(not_run(view))
-        more = f"; {left_out} more are in the summary" if left_out else ""
+        left_out = sum(max(0, len(found) - _SHOWN) for found in sorts.values()) + len(not_run(view))
+        more = f"; {left_out} more {worded(left_out, 'is', 'are')} in the summary" if left_out else ""
         lines = [_command("notice", f"{headline(view)}{more}", title="harness")]
-        lines += [_annotation("error", row) for row in failed[:_SHOWN]]
-        lines += [_annotation("warning", row) for row in others[:_SHOWN]]
+        for sort, found in sorts.items():
+            lines += [_annotation(sort, some) for some in found[:_SHOWN]]
         return "\n".join(lines) + "\n"
 
 
@@ -54,7 +58,8 @@ def build() -> Reporter:
     return GithubReporter()
 
 
-def _annotation(sort: _Sort, row: Episode) -> str:
+def _annotation(sort: _Sort, some: Alike) -> str:
+    row = some.first
     receipt = row.receipt
     code = "the recording no longer fits" if row.stale else receipt.failure_code or receipt.outcome.name
     lines = [f"episode {row.number}, {row.actor}: {receipt.failure_code or 'no code'} ({ending(receipt)})"]
@@ -67,7 +72,7 @@ def _annotation(sort: _Sort, row: Episode) -> str:
         "\n".join(lines)[:_LONGEST],
         file=f"scenarios/{receipt.scenario}.toml",
         line="1",
-        title=f"{receipt.scenario}: {code}",
+        title=f"{receipt.scenario}: {code}{some.times}",
     )
 
 

@@ -38,6 +38,7 @@ from harness.reporters._shape import shape
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._transcript import mark
+from harness.reporters._trend import lines
 from harness.reporters._versions import matrices
 from harness.schema.run import RunView
 
@@ -135,6 +136,7 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "cost": cost_line(view),
         "rates": rates(rows),
         "plot": plot(points(rows)),
+        "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
         "codes": codes,
         "more_codes": more_codes,
         "actors": actor_rows(tuple(rows)),

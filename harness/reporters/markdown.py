@@ -5,13 +5,27 @@ Texts stand in it as code, so nothing in them is taken for markup, and never as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.ports import Reporter
+from harness.qualification.intervals import ends
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, episodes, headline, not_run, plain, planned_who, state, steps_in_short
+from harness.reporters._rates import Rate, RateRow, Rates, rates
+from harness.reporters._rows import (
+    Alike,
+    Episode,
+    alike,
+    episodes,
+    headline,
+    not_run,
+    plain,
+    planned_who,
+    state,
+    steps_in_short,
+)
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._versions import Cell, Matrix, matrices
@@ -25,7 +39,7 @@ __all__ = ["MarkdownReporter", "build"]
 _SIZE_MAX: Final = 900_000
 #: So many changes between versions are told one by one.
 _CHANGES: Final = 200
-_MARKS: dict[Verdict, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
+_MARKS: dict[str, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
 _ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
 
@@ -46,13 +60,23 @@ class MarkdownReporter:
         parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
         actors = actor_rows(episodes(view))
         parts += [_actors(actors)] if actors else []
+        found = rates(episodes(view))
+        parts += _fitting(_rates_head(found), _rates_rows(found), "scenarios", _SIZE_MAX // 4) if found.shown else []
         parts += [_versions(matrix) for matrix in matrices(view)]
         parts += _stale(rows)
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
-        table = [_row(row) for row in rows]
+        failed = alike(rows)
+        table = [_row(some.first, some) for some in failed]
+        # of many trials those that passed are counted above, one by one they say nothing
+        trials = Counter((row.receipt.scenario, row.who) for row in rows if not row.followed)
+        table += [
+            _row(row)
+            for row in rows
+            if row.followed or (row.receipt.verdict == "pass" and trials[row.receipt.scenario, row.who] == 1)
+        ]
         empty = ((_code(place.scenario), _code(planned_who(place, several))) for place in not_run(view))
         table += [_cells("not run", *cells, "", "") for cells in empty]
-        problems = [_problem(row) for row in rows if row.receipt.verdict != "pass" and not row.followed]
+        problems = [_problem(some) for some in failed]
         # the table says less of more episodes: it may use half of what there is
         parts += _fitting(_TABLE_HEAD, table, "episodes", room // 2) if table else []
         room = _SIZE_MAX - sum(len(part.encode()) for part in parts)
@@ -103,9 +127,41 @@ def _actors(rows: Iterable[ActorRow]) -> str:
     return head + "".join(_cells(_code(row.actor), *row.cells[1:]) for row in rows)
 
 
+def _rates_head(found: Rates) -> str:
+    names = map(_code, found.columns) if found.crossed else ("passed",)
+    said = "Passed of the trials that were judged, and between what the true rate lies.\n\n"
+    return f"{said}{_cells('scenario', *names)}|---|{'---|' * len(found.columns)}\n"
+
+
+def _rates_rows(found: Rates) -> Iterator[str]:
+    """All together first, then scenarios, those that passed the least first."""
+    if found.total is not None:
+        yield _cells("all scenarios", *map(_rate, found.total.cells))
+    for row in sorted(found.rows, key=_least):
+        yield _cells(_code(row.name), *map(_rate, row.cells))
+
+
+def _least(row: RateRow) -> float:
+    return min((cell.share for cell in row.cells if cell is not None and cell.n), default=0.0)
+
+
+def _rate(cell: Rate | None) -> str:
+    """``9/10, 59-99 %``: passed, of how many, and between what the true rate lies; then what was not judged."""
+    if cell is None:
+        return ""
+    if cell.word:
+        mark = _MARKS.get(cell.verdict, "")
+        return f"{mark} {cell.word}"
+    others = f", {cell.others} not judged" if cell.others else ""
+    if not cell.n:
+        return f"0/0{others}"
+    low, high = ends(cell.interval)
+    return f"{cell.passes}/{cell.n}, {low}-{high} %{others}"
+
+
 def _versions(matrix: Matrix) -> str:
     """A table with a column for each version, then what changed with which, and who moved."""
-    head = f"| {matrix.plane} | {' | '.join(map(_code, matrix.versions))} |\n|---|{'---|' * len(matrix.versions)}\n"
+    head = f"{_cells(matrix.plane, *map(_code, matrix.versions))}|---|{'---|' * len(matrix.versions)}\n"
     rows = (_cells(_code(row.name), *(_cell(cell) for cell in row.cells)) for row in matrix.rows)
     changes = (
         f"- {_code(row.name)}: {_code(one.now.version)} {one.now.told}, {_code(one.before.version)} {one.before.told}: "
@@ -123,11 +179,13 @@ def _cell(cell: Cell) -> str:
     return f"{'≠ ' if cell.changed else ''}{cell.word}{f' {codes}' if codes else ''}"
 
 
-def _row(row: Episode) -> str:
+def _row(row: Episode, some: Alike | None = None) -> str:
+    """One episode, or all of ``some`` that ended as it did."""
     receipt = row.receipt
-    verdict = f"{_MARKS[receipt.verdict]} {row.word}"
+    verdict = f"{_MARKS[receipt.verdict]} {row.word}{some.times if some else ''}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
-    return _cells(verdict, _code(receipt.scenario), _code(row.player), code, _code(steps_in_short(receipt)))
+    player = f"{row.who}{row.marks}" if some and some.count > 1 else row.player
+    return _cells(verdict, _code(receipt.scenario), _code(player), code, _code(steps_in_short(receipt)))
 
 
 def _cells(*texts: str) -> str:
@@ -135,10 +193,13 @@ def _cells(*texts: str) -> str:
     return f"| {' | '.join(text.replace('|', _BAR) for text in texts)} |\n"
 
 
-def _problem(row: Episode) -> str:
+def _problem(some: Alike) -> str:
+    """The first of them, with its evidence."""
+    row = some.first
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
+    head += f"; {some.count} of {some.trials} trials ended so" if some.count > 1 else ""
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):

@@ -58,7 +58,7 @@ function rowsOf(columns, text, stories) {
 }
 
 function whoOf(row, several) {
-  return [row.actor, several ? row.plane : "", row.origin].filter(Boolean).join(", ");
+  return [row.actor, several.has(row.plane.split("==")[0]) ? row.plane : "", row.origin].filter(Boolean).join(", ");
 }
 
 function playerOf(row, several) {

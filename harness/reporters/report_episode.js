@@ -81,11 +81,11 @@ function steps(story) {
   if (!story.steps.length) return el("p", { class: "soft" }, "no call");
   return el("div", { class: "steps" }, story.steps.map((step, at) =>
     el("details", { class: step.code ? "step broke" : "step", open: step.code !== "" },
-      el("summary", null, el("span", { class: "ordinal" }, String(at + 1)),
+      el("summary", null, el("span", { class: "ordinal" }, String(at + 1)), " ",
         el("span", { class: "what mono" }, breakable(step.kind)),
-        step.code ? el("strong", { class: "mono" }, " ✗ ", breakable(step.code)) : "",
         el("span", { class: "soft" }, ` ${step.ran ? "ran" : "did not run"}, ${step.result}${step.sets ? "; sets " : ""}`),
-        step.sets ? el("span", { class: "mono soft" }, step.sets) : ""),
+        step.sets ? el("span", { class: "mono soft" }, step.sets) : "",
+        step.code ? el("strong", { class: "mono" }, " ✗ ", breakable(step.code)) : ""),
       facts([["Turn", String(step.turn)], ["Tool", step.tool, true], ["Refused", step.refused], ["Shape", step.shape]]))));
 }
 

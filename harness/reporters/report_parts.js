@@ -21,7 +21,7 @@ function filled(node, attributes, children) {
 
 /** Long identifiers may break after their joints. */
 function breakable(text) {
-  const pieces = text.split(/(?<=[_/,|=])/);
+  const pieces = text.split(/(?<=[_/,|])|(?<==)(?!=)/);
   return pieces.flatMap((piece, at) => (at ? [document.createElement("wbr"), piece] : [piece]));
 }
 

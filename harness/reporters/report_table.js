@@ -23,6 +23,13 @@ function chosen(book, state) {
   return found.sort((a, b) => sign * compare(key(a), key(b)) || a.number - b.number);
 }
 
+/** Names of the control planes that were played in more than one version. */
+function inVersions(rows) {
+  const refs = [...new Set(rows.map((row) => row.plane))];
+  const names = refs.map((ref) => ref.split("==")[0]);
+  return new Set(names.filter((name, at) => names.indexOf(name) !== at));
+}
+
 function stateOf(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const state = Object.fromEntries(KEYS.map((key) => [key, given.get(key) || ""]));
@@ -45,7 +52,7 @@ function hashOf(state) {
 function explorer(book) {
   const at = (id) => document.getElementById(id);
   const fields = { q: at("find"), scenario: at("by-scenario"), actor: at("by-actor"), version: at("by-version"), code: at("by-code"), verdict: at("by-verdict") };
-  const several = new Set(book.rows.map((row) => row.plane)).size > 1;
+  const several = inVersions(book.rows);
   const body = at("found");
   const heads = [...document.querySelectorAll("#explorer th[data-key]")];
   const { show, panel } = panelOf(book, several);
@@ -65,6 +72,7 @@ function explorer(book) {
     if (counts.size < 2) fields[name].closest("label").hidden = counts.size === 0 || name !== "code";
   }
   if (book.rows.every((row) => row.trial === 1 && row.attempt === 1)) at("explorer").classList.add("once");
+  if (book.rows.every((row) => !row.story.code)) at("explorer").classList.add("uncoded");
   const priced = book.rows.some((row) => row.cost !== NONE);
   if (!priced) at("explorer").classList.add("unpriced");
 
@@ -80,7 +88,7 @@ function explorer(book) {
       el("span", { class: "soft" }, `${row.number}. `), breakable(row.scenario));
     return el("tr", null, el("td", null, badge(row.story)), el("th", { scope: "row" }, name),
       el("td", null, breakable(whoOf(row, several))), el("td", { class: "number trial" }, String(row.trial),
-        row.attempt > 1 ? el("span", { class: "soft" }, `, attempt ${row.attempt}`) : ""), el("td", { class: "mono" }, breakable(row.story.code)),
+        row.attempt > 1 ? el("span", { class: "soft" }, `, attempt ${row.attempt}`) : ""), el("td", { class: "mono code" }, breakable(row.story.code)),
       el("td", { class: "wide" }, chips(row.story)), el("td", { class: "number" }, `${row.seconds.toFixed(2)} s`),
       el("td", { class: "number price" }, dollars(row)));
   }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
 
 from harness.documents.patterns import matches
 from harness.schema.base import JsonValue
 from harness.schema.pointer import MISSING, Missing, pointer
-from harness.schema.rules import AnswerCheck, Expectation
+from harness.schema.rules import AnswerCheck, Expectation, Near
 from harness.schema.source import ValueSource
 
 __all__ = ["Known", "Miss", "examine", "nothing_known", "phrase", "same"]
@@ -64,6 +66,7 @@ def _words(check: AnswerCheck) -> str | None:
         "one of": None if check.one_of is None else json.dumps(list(check.one_of), ensure_ascii=False),
         "the value at": None if check.same_as is None else f"#{check.same_as}",
         "the same value as": None if source is None else f"{source.file or source.answer}#{source.at}",
+        "a number near": None if check.near is None else f"{check.near.to!r} (within {check.near.within!r})",
         "a text like": check.matches,
         "a text unlike": check.avoids,
         "empty": "" if check.empty else None,
@@ -114,11 +117,24 @@ def _holds(document: JsonValue, value: JsonValue | Missing, check: AnswerCheck, 
         return any(same(value, wanted) for wanted in check.one_of)
     if check.contains is not None:
         return _contains(value, check.contains)
+    if check.near is not None:
+        return _near(value, check.near)
     if check.matches is not None:
         return isinstance(value, str) and matches(check.matches, value)
     if check.avoids is not None:
         return isinstance(value, str) and not matches(check.avoids, value)
     return same(value, check.equals)
+
+
+def _near(value: JsonValue | Missing, wanted: Near) -> bool:
+    """As both are written: 0.999999 is within 1e-6 of 1, though their difference in binary is a little more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return False
+    return abs(_written(value) - _written(wanted.to)) <= _written(wanted.within)
+
+
+def _written(number: float) -> Fraction:
+    return Fraction(repr(number))
 
 
 def _contains(value: JsonValue | Missing, part: JsonValue) -> bool:

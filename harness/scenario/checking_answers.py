@@ -103,8 +103,8 @@ def expectation_problems(
     tests = expectation.tests
     main = [test for test in tests if test != "none_contains"]
     if len(main) > 1 or not tests or (tests[-1] == "none_contains" and main not in ([], ["commands"])):
-        allowed = "exactly one of equals, one_of, contains, same_as, empty, absent, matches, avoids, from, commands"
-        yield Problem(path, f"{len(tests)} tests in one check", f"{allowed} (with none_contains)")
+        allowed = "equals, one_of, contains, same_as, empty, absent, near, matches, avoids, from, commands"
+        yield Problem(path, f"{len(tests)} tests in one check", f"exactly one of {allowed} (with none_contains)")
     of_answers = (expectation.code, expectation.commands, expectation.from_)
     if not of_answer and any(one is not None for one in of_answers):
         yield Problem(path, "code, commands and from are for answers", "a test of one value")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from harness.schema.base import Digest, Frozen
@@ -9,12 +10,17 @@ from harness.schema.message import GenerationSettings
 from harness.schema.price import Price
 from harness.schema.script import Script
 
-__all__ = ["ActorIdentity", "ActorKind", "ActorSpec", "Provenance"]
+__all__ = ["ActorIdentity", "ActorKind", "ActorSpec", "Provenance", "is_called"]
 
 ActorKind = Literal["script", "recorded", "live"]
 
 #: Where the exchanges of a recording come from.
 Provenance = Literal["live", "simulated", "imported"]
+
+
+def is_called(actor: str, pattern: str) -> bool:
+    """Whether an actor is meant by a glob; what stands before its colon means it too: ``script``, ``recorded``."""
+    return fnmatchcase(actor, pattern) or fnmatchcase(actor, f"{pattern}:*")
 
 
 class ActorIdentity(Frozen):

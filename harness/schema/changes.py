@@ -11,9 +11,10 @@ from harness.schema.trend import Moved
 __all__ = ["ActorChanges", "Counts", "PlaceChange", "PlaceKind", "RunChanges", "Shift", "Side"]
 
 #: ``new_fail``, ``fixed``: most judged trials passed and do not any more, or the other way round. ``worse``,
-#: ``better``: the rate moved by more than chance explains. ``not_judged``, ``judged``: more, or fewer trials say
-#: nothing about the actor. ``changed``: the scenario or how it is judged is another one, so verdicts are not held
-#: against each other. ``added``, ``removed``: played in one of them only.
+#: ``better``: the rate moved by more than chance explains. ``not_judged``: trials say nothing about the actor where
+#: none did before, or more of them by more than chance; ``judged``: the other way round. ``changed``: the scenario or
+#: how it is judged is another one, so verdicts are not held against each other. ``added``, ``removed``: played in one
+#: of them only.
 PlaceKind = Literal["new_fail", "fixed", "worse", "better", "not_judged", "judged", "changed", "added", "removed"]
 
 

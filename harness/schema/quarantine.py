@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from harness.schema.actor import is_called
 from harness.schema.base import Frozen
 
 __all__ = ["QuarantineEntry", "entry_for"]
 
 
 class QuarantineEntry(Frozen):
-    """Episodes of ``scenario`` (an id or a glob) by ``actor`` (as on the command line, or a glob; None: by anybody).
+    """Episodes of ``scenario``, an id or a glob, by ``actor``.
 
-    ``owner`` sees to it, ``reason`` says why, both one line. ``expires`` is the last day, UTC, on which it holds, ISO
-    8601.
+    An actor is meant by its name or a glob; ``script`` means all scripts, None anybody. ``owner`` sees to it,
+    ``reason`` says why, both one line. ``expires`` is the last day, UTC, on which it holds, ISO 8601.
     """
 
     scenario: str
@@ -25,7 +26,7 @@ class QuarantineEntry(Frozen):
 
     def covers(self, scenario: str, actor: str) -> bool:
         """Whether such an episode is meant."""
-        return fnmatchcase(scenario, self.scenario) and fnmatchcase(actor, self.actor or "*")
+        return fnmatchcase(scenario, self.scenario) and is_called(actor, self.actor or "*")
 
     @property
     def told(self) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "ErrorRule",
     "Expectation",
     "KindSpec",
+    "Near",
     "OptionRule",
     "OutcomeRule",
     "Scalar",
@@ -30,15 +31,22 @@ __all__ = [
 Scalar = bool | int | float | str | None
 
 
+class Near(Frozen):
+    """A number no further from ``to`` than ``within``, both as they are written in decimal."""
+
+    to: float
+    within: Annotated[float, Field(ge=0)]
+
+
 class AnswerCheck(Frozen):
     """One expectation at one pointer; exactly one of the tests is given. A bare scalar means ``equals``.
 
     ``one_of``: equal to one of these. ``contains``: a substring of a string, or an element of an array. ``same_as``:
     equal to the value at another pointer of the same document. ``empty``: present and an empty array, object, string
-    or null. ``absent``: not there. ``commands``: an array of command texts of which exactly so many are of each named
-    kind; with it, ``none_contains`` forbids a substring in any of them. ``matches``: a text in which the pattern (RE2)
-    matches, ``avoids``: a text in which it does not. ``from``: equal to the value of another place. ``code`` is this
-    check's own failure code.
+    or null. ``absent``: not there. ``near``: a number close to another one. ``commands``: an array of command texts of
+    which exactly so many are of each named kind; with it, ``none_contains`` forbids a substring in any of them.
+    ``matches``: a text in which the pattern (RE2) matches, ``avoids``: a text in which it does not. ``from``: equal to
+    the value of another place. ``code`` is this check's own failure code.
     """
 
     equals: Scalar = None
@@ -47,6 +55,7 @@ class AnswerCheck(Frozen):
     same_as: Pointer | None = None
     empty: Literal[True] | None = None
     absent: Literal[True] | None = None
+    near: Near | None = None
     commands: dict[KindName, Annotated[int, Field(ge=0)]] | None = None
     none_contains: str | None = None
     matches: str | None = None
@@ -57,7 +66,7 @@ class AnswerCheck(Frozen):
     @property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests that are given; ``none_contains`` belongs to ``commands``. Empty: JSON null is wanted."""
-        plain = ("equals", "one_of", "contains", "same_as", "empty", "absent", "matches", "avoids")
+        plain = ("equals", "one_of", "contains", "same_as", "empty", "absent", "near", "matches", "avoids")
         named = (*plain, "from_", "commands", "none_contains")
         return tuple(name for name in named if getattr(self, name) is not None)
 

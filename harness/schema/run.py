@@ -21,6 +21,7 @@ from harness.schema.recording import RerecordSpec
 from harness.schema.scenario import LoadedScenario
 from harness.schema.spending import Beyond
 from harness.schema.transcript import Transcript
+from harness.schema.trend import Trend
 
 __all__ = [
     "DECIDED",
@@ -321,12 +322,17 @@ class Manifest(Frozen):
         found = {place: entry_for(self.quarantine, *place) for place in places}
         return {place: entry for place, entry in found.items() if entry is not None}
 
+    def set_aside_for(self, actor: str) -> dict[ScenarioId, str]:
+        """What of the plan is not held against this actor, and why, as people read it."""
+        return {name: f"in quarantine {one.terms}" for (name, who), one in self.set_aside.items() if who == actor}
+
 
 class RunView(Frozen):
     """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
     lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
+    ``trends`` are of its actors over the runs before it and itself, where those are known.
     """
 
     manifest: Manifest
@@ -336,3 +342,4 @@ class RunView(Frozen):
     beyond: Beyond = Beyond()
     remarks: tuple[str, ...] = ()
     killed: bool = False
+    trends: tuple[Trend, ...] = ()

@@ -15,13 +15,14 @@ from harness.receipt import PART, read_run, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.message import known_count
 from harness.schema.receipt import Receipt
-from harness.schema.run import RunLogEntry
+from harness.schema.run import RunLogEntry, RunView
 from harness.workspace import remove_tree
 
 __all__ = [
     "INDEX",
     "KEEP",
     "Rebuilt",
+    "as_indexed",
     "current",
     "index",
     "indexed",
@@ -72,10 +73,13 @@ def _found(folder: Path, depth: int) -> Iterator[Path]:
             yield from _found(path, depth - 1)
 
 
-def indexed(folder: Path, reports: Path) -> IndexedRun:
-    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read."""
+def indexed(folder: Path, reports: Path, view: RunView | None = None) -> IndexedRun:
+    """The run in ``folder`` as the index tells it. Raises StoreError where it cannot be read.
+
+    ``view`` is what was read of it already.
+    """
     stamp = _stamp(folder)  # before the rest: what changes while it is read is read again next time
-    view = read_run(folder)
+    view = read_run(folder) if view is None else view
     manifest = view.manifest
     return IndexedRun(
         folder=folder.relative_to(reports).as_posix(),
@@ -91,6 +95,22 @@ def indexed(folder: Path, reports: Path) -> IndexedRun:
         quarantine=manifest.quarantine,
         stamp=stamp,
     )
+
+
+def as_indexed(folder: Path, reports: Path) -> IndexedRun:
+    """The run in ``folder``, as the index of ``reports`` tells it where the folder is still as it was.
+
+    A run that lies elsewhere, or is not told there as it is, is read. Raises StoreError where it cannot be.
+    """
+    whole, above = folder.resolve(), reports.resolve()
+    if above in whole.parents:
+        try:
+            known = index(above).run(whole.relative_to(above).as_posix())
+        except StoreError:  # a cache: what is wrong with it is said by whoever mends it
+            known = None
+        if known is not None and known.stamp == _stamp(whole):
+            return known
+    return indexed(folder, folder.parent)
 
 
 def _stamp(folder: Path) -> str:

@@ -68,6 +68,7 @@ class Fingerprinter:
         self._settled: dict[bytes, _Seen] = {}
         self._entries: dict[str, Entry] = {}
         self._last: StateDigest | None = None
+        self._at_rest: tuple[bytes, frozenset[str], tuple[tuple[bytes, _Identity], ...]] | None = None
         self._ticks: Ticks | None = None
         self._reads_since: int | None = None
         self._reads = False
@@ -84,7 +85,20 @@ class Fingerprinter:
         if self._ticks is None:
             self._ticks = Ticks(top)
         self._reads = False
-        left_out = {_escaped(os.fsencode(path)) for path in exclude}
+        left_out = frozenset(_escaped(os.fsencode(path)) for path in exclude)
+        if self._last is not None and self._is_at_rest(top, left_out):
+            return self._last
+        looked_at = [top]
+        entries = self._walked(top, left_out, looked_at)
+        if self._last is None or self._last.entries != tuple(entries):
+            self._last = _state(entries)
+        self._at_rest = None
+        if not self._reads and self._settled.keys() >= set(looked_at):
+            self._at_rest = top, left_out, tuple((at, self._settled[at].identity) for at in looked_at)
+        return self._last
+
+    def _walked(self, top: bytes, left_out: frozenset[str], looked_at: list[bytes]) -> list[Entry]:
+        """Everything below the root, sorted; whose places are added to ``looked_at``."""
         entries: list[Entry] = []
         waiting = [("", self._in_root(top))]
         while waiting:
@@ -93,6 +107,7 @@ class Fingerprinter:
                 path = prefix + name
                 if path in left_out:
                     continue
+                looked_at.append(at)
                 try:
                     entry, inner = self._entry(at, path)
                 except FileNotFoundError:
@@ -104,9 +119,16 @@ class Fingerprinter:
                 if inner:
                     waiting.append((path + "/", inner))
         entries.sort(key=_by_path)
-        if self._last is None or self._last.entries != tuple(entries):
-            self._last = _state(entries)
-        return self._last
+        return entries
+
+    def _is_at_rest(self, top: bytes, left_out: frozenset[str]) -> bool:
+        """Whether all that the last look met, for which it had to read nothing, is what it was then."""
+        if self._at_rest is None or self._at_rest[:2] != (top, left_out):
+            return False
+        try:
+            return all(_identity(os.lstat(at)) == identity for at, identity in self._at_rest[2])
+        except OSError:
+            return False
 
     def _entry(self, at: bytes, path: str) -> _Looked:
         """One entry, and what lies in it where it is a directory that can be listed."""

@@ -54,9 +54,8 @@ def main() -> int:
             seconds, megabytes = measured(command, folder)
             wrong = seconds > asked.require_seconds or megabytes > asked.require_mb
             failed += wrong
-            print(
-                f"{command[0]:8} {seconds:6.1f} s  {megabytes:7.0f} MB  {'TOO MUCH' if wrong else 'fine'}", flush=True
-            )
+            verdict = "TOO MUCH" if wrong else "fine"
+            sys.stdout.write(f"{command[0]:8} {seconds:6.1f} s  {megabytes:7.0f} MB  {verdict}\n")
     return 1 if failed else 0
 
 

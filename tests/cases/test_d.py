@@ -9,16 +9,28 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import click
 import pytest
 import recorded as rec
 from pydantic import JsonValue, ValidationError
 from report_pages import without_script
 
+from harness.cli import main as entry
+from harness.cli.ceilings import amount, duration
+from harness.cli.options import NumberRange
 from harness.cli.output import say_json
+from harness.documents import DocumentError, parse_json, parse_toml
+from harness.qualification import actor_figures, clopper_pearson, wilson
+from harness.qualification.comparing import compare
+from harness.qualification.costing import cost_gaps
+from harness.qualification.planning import trials_needed
+from harness.qualification.sequential import spent
+from harness.qualification.several import benjamini_hochberg, holm
 from harness.receipt import RunStore
 from harness.recording import dump, recording_path, reseal
 from harness.redaction import SecretGuard
@@ -29,6 +41,7 @@ from harness.schema.base import canonical_json, digest_json, digest_text
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.outcome import Outcome
 from harness.schema.process import PlaneIdentity
+from harness.schema.qualification import Difference, Estimate, Interval
 from harness.schema.receipt import Boundary, BoundaryChange, Counters, Finding, Receipt, RedactedText, Step
 from harness.schema.recording import Recording
 from harness.schema.run import (
@@ -172,6 +185,78 @@ def test_d004_a_number_that_is_none_is_an_error_at_the_source(
     assert capsys.readouterr().out == ""
 
 
+NOT_FINITE = [math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("number", NOT_FINITE)
+def test_d004_a_threshold_that_is_no_number_is_refused(number: float) -> None:
+    """Else nothing would be beyond it, or all would."""
+    figures = [actor_figures("run", name, "live", [], most=1) for name in "ab"]
+    refusals: list[Callable[[], object]] = [
+        lambda: compare(figures, margin=number),
+        lambda: compare(figures, alpha=number),
+        lambda: cost_gaps([[], []], alpha=number),
+        lambda: trials_needed([0.5], number),
+        lambda: trials_needed([number], 0.1),
+        lambda: trials_needed([0.5], 0.1, alpha=number),
+        lambda: trials_needed([0.5], 0.1, power=number),
+        lambda: wilson(1, 2, confidence=number),
+        lambda: clopper_pearson(1, 2, confidence=number),
+        lambda: holm([number]),
+        lambda: benjamini_hochberg([number]),
+        lambda: spent(number, 0.05),
+    ]
+    for refused in refusals:
+        with pytest.raises(ValueError, match=r"between 0 and 1|there is no such|share"):
+            refused()
+
+
+def numbers(group: click.Command, path: str = "harness") -> Iterator[tuple[str, click.Parameter]]:
+    """Every option of every command that takes a number with a point."""
+    for param in group.params:
+        if isinstance(param.type, click.types.FloatParamType):
+            yield f"{path} {param.opts[0]}", param
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from numbers(command, f"{path} {name}")
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999"])
+def test_d004_no_option_takes_a_number_that_is_none(text: str) -> None:
+    found = dict(numbers(entry._top()))
+    assert {"harness compare --margin", "harness wire probe --read-timeout"} <= found.keys()
+    for name, param in found.items():
+        with pytest.raises(click.BadParameter):
+            param.type.convert(text, param, None)
+        assert isinstance(param.type, NumberRange), name
+
+
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "Infinity", "-Infinity", "1e999999"])
+def test_d004_no_ceiling_is_a_number_that_is_none(text: str) -> None:
+    for read in (amount, duration):
+        with pytest.raises(click.BadParameter):
+            read(click.Context(click.Command("run")), click.Option(["--ceiling"]), text)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_d004_no_file_of_a_person_holds_a_threshold_that_is_no_number(number: str) -> None:
+    with pytest.raises(DocumentError, match="not a finite number"):
+        parse_toml(f"[limits]\ndeadline_s = {number}\n")
+    for text in ('{"most": NaN}', '{"most": -Infinity}', '{"most": 1e999}'):
+        with pytest.raises(DocumentError):
+            parse_json(text)
+
+
+def test_d004_no_rate_and_no_difference_is_a_number_that_is_none() -> None:
+    for kind in (Interval, Difference, Estimate):
+        fields = dict.fromkeys(kind.model_fields, math.nan)
+        with pytest.raises(ValidationError, match="finite number"):
+            kind.model_validate(fields)
+
+
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_d004_a_recording_of_an_answer_that_is_no_json_is_strict_json_itself(token: str) -> None:
     kept = rec.recorded([(200, {"content-type": "application/json"}, f'{{"score": {token}}}'.encode())], [b"{}"])
@@ -253,7 +338,7 @@ def test_d006_a_text_ends_no_annotation_and_begins_none(hostile: RunView) -> Non
 #: The command line, and then the most memory that it had, in bytes: what its parent had does not count.
 MEASURED = """
 import pathlib, re, sys
-from harness.cli.main import main
+from harness.cli import main as entry
 code = main(sys.argv[1:])
 found = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
 print(int(found[1]) * 1024, file=sys.stderr)

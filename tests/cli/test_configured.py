@@ -59,6 +59,7 @@ VALUES = {
     "report": ("html", "junit"),
     "in_a_row": ("2", "3"),
     "margin": ("2", "3"),
+    "policy": ("harness.toml", "pyproject.toml"),
 }
 #: What a command plays, prints, goes on with and may spend: said each time.
 EACH_TIME = {
@@ -73,7 +74,7 @@ EACH_TIME = {
         "provenance",
         "transcripts",
         "early",
-        "details",
+        *("details", "baseline"),
     ),
     *("mutate_recording", "mutate_script", "drop_fixtures", "walk", "deep"),
     # these have a place in [providers.NAME]

@@ -94,3 +94,17 @@ def test_what_cannot_be_held_against_each_other_is_one_line(
     ended = harness("history", "diff", *argv)
     assert (ended[0], ended[1], ended[2].count("\n")) == (code, "", 1)
     assert said in ended[2]
+
+
+def test_a_run_that_the_index_tells_is_not_read_again(
+    harness: Harness, nights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred thousand receipts take minutes to read, and a row of the index a second."""
+    told = harness("history", "diff")  # brings the index up to date
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.wiring.indexing.read_run", None)
+        assert harness("history", "diff", "reports/one", "reports/three") == told
+    (nights / "history.sqlite").write_bytes(b"x" * 4096)
+    assert harness("history", "diff", "reports/one", "reports/three") == told
+    dated("one", 2)
+    assert "(2026-01-02" in harness("history", "diff", "reports/one", "reports/three")[1]

@@ -72,7 +72,7 @@ def test_a_verdict_that_turns_is_told_and_one_whose_text_was_changed_has_not_tur
     told = (
         "turned  between   passed  worth quarantine  what\n"
         "3/3     43-100 %  2/4     {}  pack/a, script on loopx==0.4.8\n\n"
-        "1 scenario and actor came out alike in all of 4 runs\n"
+        "1 scenario and actor came out alike whenever played, in 4 runs\n"
     )
     advice = (
         "1 of these turns for no reason that is known: mend it, or put it into quarantine.toml with an owner and "

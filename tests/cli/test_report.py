@@ -7,6 +7,7 @@ import pytest
 
 from harness.receipt import RunStore, read_run
 from harness.redaction import SecretGuard
+from harness.reporters import html
 from harness.schema.run import EpisodeResult
 
 
@@ -47,6 +48,24 @@ def test_one_report_goes_where_it_is_wanted(harness: Harness, finished: Path) ->
 
     code, out, _ = harness("report", "out", "--report", "junit", "--out", "-")
     assert (code, out) == (0, Path("j.xml").read_text())
+
+
+def test_a_page_of_too_many_episodes_gets_files_beside_it_which_are_told(
+    harness: Harness, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "ROWS_MAX", 1)
+    monkeypatch.setattr(html, "PART_ROWS", 1)
+    assert harness("report", "out", "--report", "html")[0] == 0
+    assert {path.name for path in finished.glob("*.html")} == {"report.html", "report-1.html", "report-2.html"}
+    code, told, _ = harness("report", "out", "--report", "html", "--out", "page.html")
+    assert (code, told) == (0, "".join(f"written: page{part}.html\n" for part in ("", "-1", "-2")))
+    assert 'href="page-2.html"' in Path("page.html").read_text()
+    assert 'href="page.html"' in Path("page-2.html").read_text()
+    code, told, _ = harness("report", "out", "--report", "html", "--out", "-")
+    assert (code, told) == (0, (finished / "report.html").read_text())
+    assert harness("run", "--out", "again")[0] == 0
+    assert Path("again/report-2.html").is_file()
+    assert harness("verify", "again")[0] == 0
 
 
 def test_of_a_run_that_did_not_end_it_says_whether_it_goes_on_or_was_killed_and_where_to_look(

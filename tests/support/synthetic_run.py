@@ -39,7 +39,7 @@ from harness.schema.run import (
 )
 from harness.schema.verdict import Cause, Verdict
 
-__all__ = ["Model", "Synthetic"]
+__all__ = ["MODELS", "Model", "Synthetic"]
 
 KINDS = ("quota_should_run", "todo_claim", "source_read", "capability_callsite", "quota_reentry", "refresh_state")
 FACTS = ("informed", "claimed", "inspected", "verified", "reentered", "delivered")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,8 +105,25 @@ def test_what_runs_ends_when_it_is_told_to(tmp_path: Path) -> None:
             running.result(PATIENCE_S)
 
 
+def test_what_no_process_has_taken_is_cancelled_with_the_pool_and_what_runs_is_waited_for(tmp_path: Path) -> None:
+    with pool_of(waits, tmp_path) as pool:
+        first = pool.submit(0, JOBS[0], 0.0)
+        appears(tmp_path, "began-*")
+        running = [first, pool.submit(1, JOBS[1], 0.0)]
+        appears(tmp_path, "began-*", 2)
+        left = [pool.submit(place, JOBS[place], 0.0) for place in (2, 3)]
+        closing = threading.Thread(target=pool.close)
+        closing.start()
+        with pytest.raises(CancelledError):
+            left[-1].result(PATIENCE_S)
+        assert (left[0].cancelled(), [one.done() for one in running]) == (True, [False, False])
+        pool.cancel()
+        closing.join(PATIENCE_S)
+        assert [type(one.exception(0)) for one in running] == [UsageError, UsageError]
+
+
 def children(pool: Processes) -> list[int]:
-    return [process.pid for process in pool._pool._processes.values() if process.pid is not None]
+    return [process.pid for process in pool._processes if process.pid is not None]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])

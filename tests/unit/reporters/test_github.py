@@ -12,7 +12,7 @@ def lines(view: RunView) -> list[str]:
 def test_failures_are_errors_at_their_scenarios_and_what_was_not_judged_is_a_warning(view: RunView) -> None:
     notice, *others = lines(view)
     assert (
-        notice == "::notice title=harness::2 of 8 passed, 4 failed, 1 not judged, 1 not run; 1 more are in the summary"
+        notice == "::notice title=harness::2 of 8 passed, 4 failed, 1 not judged, 1 not run; 1 more is in the summary"
     )
     assert [line.split(" ")[0] for line in others] == [*["::error"] * 4, "::warning"]
     start = "::error file=scenarios/loopx/capability-repair.toml,line=1,title=loopx/capability-repair%3A "
@@ -29,12 +29,25 @@ def test_a_recording_that_no_longer_fits_is_an_error_although_it_was_not_judged(
     assert line.endswith("%0Athe prompt changed%0Anow      100%25,a:b%0Ait proves nothing until recorded anew")
 
 
+def failing(view: RunView, *codes: str) -> RunView:
+    """A trial for each code, of one scenario and actor."""
+    receipts = tuple(
+        view.receipts[1].model_copy(update={"trial": trial, "failure_code": code})
+        for trial, code in enumerate(codes, 1)
+    )
+    return view.model_copy(update={"receipts": receipts, "manifest": view.manifest.model_copy(update={"plan": ()})})
+
+
 def test_no_more_are_told_than_github_shows_and_the_others_are_counted(view: RunView) -> None:
-    failed = tuple(view.receipts[1].model_copy(update={"trial": trial}) for trial in range(1, 14))
-    manifest = view.manifest.model_copy(update={"plan": ()})
-    told = lines(view.model_copy(update={"receipts": failed, "manifest": manifest}))
+    told = lines(failing(view, *(f"code_{number}" for number in range(13))))
     assert len(told) == 11
     assert told[0].endswith("; 3 more are in the summary")
+
+
+def test_trials_that_end_alike_share_a_line_that_says_how_many_they_are(view: RunView) -> None:
+    _, first, second = lines(failing(view, "leapt", "looked_away", *["leapt"] * 12))
+    assert "title=loopx/capability-repair%3A leapt in 13 of 14 trials::episode 1," in first
+    assert "%3A looked_away in 1 of 14 trials::episode 2," in second
 
 
 def test_a_run_that_passed_is_one_notice(view: RunView) -> None:

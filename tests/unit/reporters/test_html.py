@@ -14,11 +14,11 @@ from harness.reporters import html as module
 from harness.reporters.html import build
 from harness.schema.command import CommandShape
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
-from harness.schema.receipt import Boundary, RedactedText
+from harness.schema.receipt import Boundary, Receipt, RedactedText
 from harness.schema.run import RunView
 from harness.schema.transcript import Passage, Transcript, TranscriptTurn
 
-VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "use", "input", "line", "circle"}
+VOID = {"meta", "br", "wbr", "rect", "path", "polygon", "polyline", "use", "input", "line", "circle"}
 
 
 class Page(HTMLParser):
@@ -65,6 +65,10 @@ def html(view: RunView) -> str:
 @pytest.fixture(scope="module")
 def page(html: str) -> Page:
     return Page(html)
+
+
+def replace_version(receipt: Receipt, version: str) -> Receipt:
+    return receipt.model_copy(update={"plane": receipt.plane.model_copy(update={"version": version})})
 
 
 def test_the_page_is_well_formed_and_its_ids_are_unique(page: Page) -> None:
@@ -350,3 +354,12 @@ def test_what_the_page_has_no_room_for_is_told(view: RunView, monkeypatch: pytes
     assert "told in the table above only: this page has no room left" in few.text
     assert {link.removeprefix("#") for link in few.values("href")} <= set(few.values("id"))
     assert sizes[500].count('<tr><td><span class="badge') == 8
+
+
+def test_a_long_name_breaks_after_its_joints_and_never_within_a_version(view: RunView) -> None:
+    versions = tuple(replace_version(receipt, version) for receipt in view.receipts[:1] for version in ("1", "2"))
+    plan = tuple(view.manifest.plan[0].model_copy(update={"plane": receipt.plane.ref}) for receipt in versions)
+    manifest = view.manifest.model_copy(update={"plan": plan})
+    page = build().render(view.model_copy(update={"receipts": versions, "manifest": manifest}))
+    assert "loopx==<wbr>1" in page
+    assert "=<wbr>=" not in page

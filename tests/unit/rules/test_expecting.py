@@ -7,7 +7,7 @@ import pytest
 from harness.rules.expecting import Miss, examine, phrase, same
 from harness.schema.base import JsonValue
 from harness.schema.pointer import MISSING
-from harness.schema.rules import AnswerCheck, Expectation
+from harness.schema.rules import AnswerCheck, Expectation, Near
 
 ANSWER: dict[str, JsonValue] = {
     "text": "run task 7",
@@ -38,6 +38,8 @@ def kind_of(text: str) -> str | None:
         ("/text", AnswerCheck(contains="task")),
         ("/list", AnswerCheck(contains=2)),
         ("/number", AnswerCheck(one_of=("x", 1))),
+        ("/number", AnswerCheck(near=Near(to=0.999999, within=1e-6))),
+        ("/number", AnswerCheck(near=Near(to=1, within=0))),
         ("/nothing", AnswerCheck(one_of=(None, "x"))),
         ("/list", AnswerCheck(same_as="/twin")),
         ("/none", AnswerCheck(empty=True)),
@@ -65,6 +67,9 @@ def test_expectation_holds(at: str, expectation: Expectation) -> None:
         ("/text", AnswerCheck(contains=7), "contains 7", "run task 7"),
         ("/number", AnswerCheck(contains=1), "contains 1", 1),
         ("/list", AnswerCheck(contains=True), "contains true", ["a", 2]),
+        ("/number", AnswerCheck(near=Near(to=0.9, within=0.09)), "a number near 0.9 (within 0.09)", 1),
+        ("/yes", AnswerCheck(near=Near(to=1, within=1)), "a number near 1.0 (within 1.0)", True),
+        ("/gone", AnswerCheck(near=Near(to=0, within=1)), "a number near 0.0 (within 1.0)", MISSING),
         ("/text", AnswerCheck(same_as="/twin"), "the value at #/twin", "run task 7"),
         ("/gone", AnswerCheck(same_as="/gone"), "the value at #/gone", MISSING),
         ("/list", AnswerCheck(empty=True), "empty", ["a", 2]),
@@ -128,6 +133,11 @@ def test_deep_values_are_compared_without_running_out_of_stack() -> None:
 def test_phrase_is_plain_for_equality() -> None:
     assert phrase(AnswerCheck(equals=False)) == (False,)
     assert json.dumps(phrase(AnswerCheck())) == "[null]"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_number_is_near_to_none(number: float) -> None:
+    assert examine({"a": number}, "/a", AnswerCheck(near=Near(to=0, within=1e308))) != ()
 
 
 def test_a_place_that_nobody_knows_equals_nothing() -> None:

@@ -42,6 +42,12 @@ def test_globs_of_scenario_and_actor_both_have_to_match() -> None:
     assert found.applied([("pack/b", "script")]) == ()
     assert found.applied([("pack/b", "script"), ("pack/b", "openai/big")]) == (entry,)
     assert found.nowhere == ()
+    scripts = on("2026-01-01", ENTRY.model_copy(update={"actor": "script"}))
+    assert [bool(scripts.applied([("pack/a", actor)])) for actor in ("script:reference", "script", "scripted")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_an_entry_that_matches_no_scenario_is_told_whatever_is_played() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -318,3 +319,37 @@ def test_a_directory_in_the_place_of_another_is_listed(root: Path) -> None:
     other.rename(root / "project" / "inner")
     os.utime(root / "project" / "inner", ns=(found.st_atime_ns, found.st_mtime_ns))
     assert {"project/inner/new", "gone/file"} <= types(fingerprinter.take(root)).keys()
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a file is written": lambda root: (root / "project" / "file").write_text("TEXT"),
+    "a mode is set": lambda root: (root / "project" / "inner").chmod(0o700),
+    "a name comes": lambda root: (root / "project" / "inner" / "new").touch(),
+    "a name goes": lambda root: (root / "project" / "inner" / "file").unlink(),
+    "a name comes in the root": lambda root: (root / "new").symlink_to("project"),
+    "a folder becomes a link": lambda root: (
+        (root / "project" / "inner").rename(root / "gone"),
+        (root / "project" / "inner").symlink_to("../gone"),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_changes_in_a_workspace_that_was_all_at_rest_is_seen_at_the_next_look(
+    root: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    settled(root / "project" / "inner" / "file")
+    settled(root / "project")
+    fingerprinter = Fingerprinter()
+    first = fingerprinter.take(root)
+    for _ in range(3):
+        while time.clock_gettime_ns(ticks.COARSE) <= root.lstat().st_ctime_ns:
+            pass
+        assert fingerprinter.take(root) is first
+    with monkeypatch.context() as patched:
+        patched.setattr(Fingerprinter, "_entry", None)
+        assert fingerprinter.take(root) is first  # nothing but times and sizes is asked for
+    assert fingerprinter.take(root, exclude=("project",)) == take(root, exclude=("project",)) != first
+    assert fingerprinter.take(root) == first
+    change(root)
+    assert fingerprinter.take(root) == take(root) != first
