@@ -121,7 +121,10 @@ def as_json(view: RunView, folder: Path) -> dict[str, JsonValue]:
     manifest = view.manifest
     stopped: JsonValue = list(manifest.stopped)
     versions: list[JsonValue] = catalog.shared("reporters", "versions").matrices_json(view)
+    aside: list[JsonValue] = [one.model_dump(mode="json") for one in manifest.quarantine]
     several: dict[str, JsonValue] = {"versions": versions} if versions else {}
+    if aside:
+        several["quarantine"] = aside
     return {
         "run": manifest.run_id,
         "folder": str(folder),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,11 @@ from harness.cli.history_index import known_runs, reports_folder, reports_option
 from harness.cli.history_told import changes_told
 from harness.cli.options import format_option
 from harness.cli.output import note, say, say_json
-from harness.errors import NothingSelectedError, UsageError
+from harness.errors import NothingSelectedError, StoreError, UsageError
 from harness.qualification.changes import changes
 from harness.qualification.past import whole_runs
-from harness.schema.changes import PlaceKind, RunChanges
+from harness.receipt import read_manifest
+from harness.schema.changes import PlaceChange, PlaceKind, RunChanges
 from harness.schema.counting import counted
 from harness.schema.history import IndexedRun
 from harness.wiring import indexing
@@ -53,7 +53,7 @@ def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...]
     newest run. Only whole runs are taken by themselves.
     """
     old, new = _both(runs, reports)
-    found = changes(old, new)
+    found = _with_parts(changes(old, new))
     if form == "json":
         say_json(found.model_dump(mode="json"), indent=2)
     elif form == "jsonl":
@@ -64,6 +64,28 @@ def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...]
     return _gated(found, gates)
 
 
+def _with_parts(found: RunChanges) -> RunChanges:
+    """With what is different in the files of changed scenarios; where that is not told it stays open."""
+    if not any("changed" in place.kinds for one in found.actors for place in one.places):
+        return found
+    before, now = (_parts(Path(side.run)) for side in (found.before, found.now))
+
+    def told(place: PlaceChange) -> PlaceChange:
+        if "changed" not in place.kinds:
+            return place
+        was, is_ = before.get(place.scenario, {}), now.get(place.scenario, {})
+        parts = [key for key in dict.fromkeys((*is_, *was)) if was.get(key) != is_.get(key)] if was and is_ else []
+        return place.model_copy(update={"parts": tuple(parts)})
+
+    actors = tuple(one.model_copy(update={"places": tuple(map(told, one.places))}) for one in found.actors)
+    return found.model_copy(update={"actors": actors})
+
+
+def _parts(folder: Path) -> dict[str, dict[str, str]]:
+    """Short digests of the parts of each scenario of a run."""
+    return {one.id: dict(one.parts) for one in read_manifest(folder).scenarios}
+
+
 def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:
     broken = {gate: count for gate in dict.fromkeys(gates) if (count := found.count(_GATES[gate]))}
     for gate, count in broken.items():
@@ -72,11 +94,10 @@ def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:
 
 
 def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, IndexedRun]:
-    named = reports or Path(os.path.relpath(wiring.settings().reports))
     if len(given) > _PAIR:
         raise UsageError("two runs are held against each other: harness history diff OLD NEW")
     if len(given) == _PAIR:
-        old, new = (_read(folder, named) for folder in given)
+        old, new = (_read(folder, _if_there(reports)) for folder in given)
         if old.run_id == new.run_id:
             raise UsageError(f"{given[1]} is the same run as {given[0]}; name another one")
         return old, new
@@ -84,7 +105,7 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
     whole = list(whole_runs(known_runs(place)))
     if not given and not whole:
         raise NothingSelectedError(f"{place}: holds no whole run")
-    new = _read(given[0], named) if given else _at(named, whole[-1])
+    new = _read(given[0], place) if given else _at(place, whole[-1])
     earlier = [run for run in whole if (run.created_at, run.run_id) < (new.created_at, new.run_id)]
     alike = [run for run in earlier if _played(run) == _played(new)]
     if not alike:
@@ -92,18 +113,28 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
             f"{place}: holds no whole run before {new.folder} that played the same scenarios with the same actors; "
             "name one: harness history diff OLD NEW"
         )
-    return _at(named, alike[-1]), new
+    return _at(place, alike[-1]), new
 
 
-def _read(folder: Path, reports: Path) -> IndexedRun:
-    run = indexing.as_indexed(folder, reports)
+def _if_there(reports: Path | None) -> Path | None:
+    """The folder of runs, which two that are named need not lie in."""
+    try:
+        return reports_folder(reports)
+    except StoreError:
+        return None
+
+
+def _read(folder: Path, reports: Path | None) -> IndexedRun:
+    run = indexing.as_indexed(folder, reports or folder.parent)
     if not run.episodes:
         raise NothingSelectedError(f"{folder}: no episode of it is finished, so there is nothing to tell")
     return run.model_copy(update={"folder": str(folder)})
 
 
 def _at(place: Path, run: IndexedRun) -> IndexedRun:
-    return run.model_copy(update={"folder": str(place / run.folder)})
+    """Named as a person in this folder would."""
+    whole, here = place / run.folder, wiring.settings().cwd
+    return run.model_copy(update={"folder": str(whole.relative_to(here) if whole.is_relative_to(here) else whole)})
 
 
 def _played(run: IndexedRun) -> set[tuple[str, str]]:

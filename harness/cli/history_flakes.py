@@ -62,7 +62,7 @@ def _told(found: Sequence[Flake], runs: int) -> Iterator[str]:
     turning = [one for one in found if one.flips or one.split]
     steady = len(found) - len(turning)
     if turning:
-        head = ("turned", "between", "trials disagreed", "passed", "worth quarantine", "what")
+        head = ("turned", "between", "disagreed", "passed", "quarantine", "what")
         yield told_table(head, [_cells(one) for one in turning])
         yield ""
     what = counted(steady, "scenario and actor", "scenarios and actors")
@@ -78,7 +78,7 @@ def _told(found: Sequence[Flake], runs: int) -> Iterator[str]:
 
 def _cells(one: Flake) -> tuple[str, ...]:
     between = NOTHING if one.interval is None else "-".join(map(str, ends(one.interval))) + " %"
-    worth = "already there" if one.set_aside else "yes" if one.is_flaky else "no"
+    worth = "there" if one.set_aside else "worth it" if one.is_flaky else "no"
     return (
         f"{one.flips}/{one.pairs}" if one.pairs else NOTHING,
         between,

@@ -16,6 +16,8 @@ __all__ = ["changes_told"]
 
 #: So many scenarios are named of each kind.
 _MOST: Final = 20
+#: So many keys of a scenario are named that are other ones.
+_PARTS: Final = 3
 #: Below it four places after the point say too little, in US dollars.
 _SMALL: Final = 0.001
 _LABELS: Final[dict[PlaceKind, str]] = {
@@ -94,7 +96,9 @@ def _judged(place: PlaceChange) -> str:
 
 
 def _another(place: PlaceChange) -> str:
-    return f": its text or its rules are other ones; {_passed(place.now)}, {_passed(place.before)} before"
+    named = ", ".join(place.parts[:_PARTS]) + (" and others" if len(place.parts) > _PARTS else "")
+    what = f"other {named}" if named else "its text, or how it is judged, is another one"
+    return f": {what}; {_passed(place.now)}, {_passed(place.before)} before"
 
 
 def _one_side(place: PlaceChange) -> str:
@@ -126,8 +130,9 @@ def _moved(one: ActorChanges) -> Iterator[str]:
 def _rate(one: ActorChanges) -> Iterator[str]:
     if one.finding is None or one.rate is None:
         return
-    ends = sorted(abs(round(100 * end)) for end in (one.rate.low, one.rate.high))
-    side = "less" if one.finding == "worse" else "more"
+    side, sign = ("less", -1) if one.finding == "worse" else ("more", 1)
+    # two methods look at it: the interval of one may reach a little beyond no difference
+    ends = sorted(max(0, round(100 * sign * end)) for end in (one.rate.low, one.rate.high))
     yield line(
         "rate",
         f"it passes {side} often than before, by {ends[0]} to {ends[1]} points of 100 over "

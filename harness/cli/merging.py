@@ -62,7 +62,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         view = read_run(out)
         reporters = wiring.reporters().values()
         write_reports(store, reporters, view, reports)
-    problem = note_run(out, reports)
+    problem = note_run(out, reports, view)
     if problem is not None:
         note(f"harness: {problem}")
     written = [reporter.filename for reporter in reporters]

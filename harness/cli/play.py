@@ -58,8 +58,6 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         confinement=_held_throughout(order, before),
         quarantine=standing.applied(places),
     )
-    if order.judging is not None:
-        order.judging.refuse(str(folder), manifest)
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
@@ -81,29 +79,25 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             view = read_run(folder)
             write_reports(store, order.reporters, view, reports)
     tell_left_out(view)
-    decisions = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     _tell(settings, view, folder)
-    for remark in standing.remarks(places):
-        note(f"harness: {remark}")
-    _index(folder, reports)
+    _note(*standing.remarks(places), note_run(folder, reports, view))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
-    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+    besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
+    return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _note(*remarks: str | None) -> None:
+    for remark in filter(None, remarks):
+        note(f"harness: {remark}")
 
 
 def _tell(settings: wiring.Settings, view: RunView, folder: Path) -> None:
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-
-
-def _index(folder: Path, reports: Path) -> None:
-    problem = note_run(folder, reports)
-    if problem is not None:
-        note(f"harness: {problem}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -126,7 +120,9 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
@@ -162,14 +158,21 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _decisions(order: Order, folder: Path, view: RunView, *, is_broken_off: bool) -> tuple[Decision, ...]:
-    """What the policy says, where there is one; what somebody broke off is gone on with before it is judged."""
+def _decisions(
+    order: Order, folder: Path, view: RunView, *, is_broken_off: bool
+) -> tuple[tuple[Decision, ...], set[ExitCode]]:
+    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
     if order.judging is None:
-        return ()
+        return (), set()
     if is_broken_off:
         note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
-        return ()
-    return order.judging.decisions({str(folder): view})
+        return (), set()
+    try:
+        return order.judging.decisions({str(folder): view}), set()
+    except UsageError as error:
+        # what was played is paid for and told all the same
+        note(f"harness: {error}")
+        return (), {ExitCode.BAD_INPUT}
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:

@@ -28,9 +28,7 @@ _WORDS: Final[dict[Moved, str]] = {
 
 
 def trends_told(found: Sequence[Trend]) -> str:
-    """A table of runs for each of a few trends, else a table with a row for each."""
-    if not found:
-        return "no runs"
+    """A table of runs for each of a few trends, else a table with a row for each; there is at least one."""
     if len(found) > _CLOSE:
         return _lines(found)
     return "\n\n".join("\n".join(_run_by_run(one)) for one in found)
@@ -55,7 +53,7 @@ def _run_by_run(one: Trend) -> Iterator[str]:
         )
         for point in one.points
     ]
-    head = ("day", "passed", "between", "left out", "an episode", "half within", "run")
+    head = ("day", "passed", "between", "left out", "cost", "time", "run")
     yield told_table(head, rows)
 
 
@@ -64,7 +62,7 @@ def _lines(found: Sequence[Trend]) -> str:
     for one in found:
         last = one.points[-1]
         rows.append((_course(one), *_rate(last), _cost(last), _time(last), f"{_named(one)}{_last_move(one)}"))
-    return told_table(("course", "passed", "between", "an episode", "half within", "what"), rows)
+    return told_table(("course", "passed", "between", "cost", "time", "what"), rows)
 
 
 def _course(one: Trend) -> str:

@@ -36,7 +36,7 @@ class DocumentError(ValueError):
         super().__init__(problem)
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path | str) -> BinaryIO:
     """A regular file, open for reading. Raises DocumentError for anything else."""
     try:
         file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115  (a descriptor; the caller closes it)
@@ -52,7 +52,7 @@ def open_file(path: Path) -> BinaryIO:
     return file
 
 
-def read_file(path: Path, *, most: int = SIZE_MAX) -> bytes:
+def read_file(path: Path | str, *, most: int = SIZE_MAX) -> bytes:
     """The bytes of a regular file. Raises DocumentError for anything else, and for more than ``most`` bytes."""
     try:
         with open_file(path) as file:

@@ -1,4 +1,7 @@
-"""The boundaries of an episode at which its limits are asked (runner specification 2.12), and what a stop leaves."""
+"""The boundaries of an episode at which its limits are asked (runner specification 2.12), and what a stop leaves.
+
+Where no limit asks for time at work, tokens or cost, several boundaries have nothing but the deadline to ask for.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,8 @@ def at_start(world: World) -> Outcome | None:
 
 def in_time(world: World, _: TurnInHand) -> Outcome | None:
     """T2: the absolute deadline, then the time at work."""
+    if not world.is_measured:
+        return _stop(world, world.bounds.passed())
     measure(world)
     return _stop(world, meter.in_time(world.limits, used(world)))
 
@@ -68,6 +73,8 @@ def after_model(world: World, _: TurnInHand) -> Outcome | None:
     stop = world.bounds.cancellation()
     if stop is not None:
         return stop
+    if not world.is_measured:
+        return _stop(world, world.bounds.passed(after=True))
     measure(world)
     return _stop(world, meter.after_model(world.limits, used(world, after=True)))
 
@@ -105,6 +112,8 @@ def after_batch(world: World, _: TurnInHand) -> Outcome | None:
     stop = world.bounds.cancellation()
     if stop is not None:
         return stop
+    if not world.is_measured:
+        return _stop(world, world.bounds.passed(after=True))
     measure(world)
     return _stop(world, meter.after_batch(world.limits, used(world, after=True)))
 

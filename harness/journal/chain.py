@@ -193,17 +193,21 @@ class Journal:
             self.append(Suspended(outcome=outcome))
 
     def _write(self, payload: Payload) -> None:
-        if self._keep is None and not self._observers:
-            self._take(payload)
+        if self._keep is not None or self._observers:
+            self._keep_and_show(payload)
         else:
-            self._chain()
-            record = self._following(payload)
-            if self._keep is not None:
-                self._keep(record)
-            self._records.append(record)
-            self._take(payload)
-            self._show(record)
+            self._payloads.append(payload)
+            self._state = apply(self._state, payload)
         self._took_last = False
+
+    def _keep_and_show(self, payload: Payload) -> None:
+        self._chain()
+        record = self._following(payload)
+        if self._keep is not None:
+            self._keep(record)
+        self._records.append(record)
+        self._take(payload)
+        self._show(record)
 
     def _chain(self) -> None:
         """Make the records that nobody needed so far."""

@@ -44,6 +44,8 @@ __all__ = ["apply", "fold"]
 
 #: Purposes whose dispatched attempts are model turns (runner specification 2.8).
 TURN_PURPOSES = frozenset({"main", "prompt_too_long"})
+_OF_OPERATIONS = (OpPlanned, OpStarted, OpReceipt, OpParked, OpUnknown, OpNotSent)
+_MEASURED = (LateUsage, Metered, BudgetStop, InputDelivered)
 
 
 def fold(records: Iterable[Record]) -> EpisodeState:
@@ -56,19 +58,17 @@ def fold(records: Iterable[Record]) -> EpisodeState:
 
 def apply(state: EpisodeState, payload: Payload) -> EpisodeState:
     """The state after one more record."""
+    if isinstance(payload, _OF_OPERATIONS):
+        return _operation(state, payload)
     match payload:
-        case OpPlanned() | OpParked() | OpStarted() | OpReceipt() | OpUnknown() | OpNotSent():
-            return _operation(state, payload)
         case Classified():
             return _classified(state, payload)
         case CallResulted():
             return _resulted(state, payload)
         case UsageRow():
             return replace(state, usage=(*state.usage, payload))
-        case LateUsage() | Metered() | BudgetStop() | InputDelivered():
-            return _measured(state, payload)
         case _:
-            return _milestone(state, payload)
+            return _measured(state, payload) if isinstance(payload, _MEASURED) else _milestone(state, payload)
 
 
 def _milestone(  # noqa: PLR0911  (one return a kind reads best)
@@ -88,16 +88,18 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
     | Acknowledged,
 ) -> EpisodeState:
     match payload:
-        case Opened():
-            return replace(state, opened=payload)
-        case FixtureBound():
-            return replace(state, fingerprint=payload.fingerprint)
         case TurnOpened():
             return replace(state, turn=payload.turn, waiting=None)
+        case Projection() | Spilled() | Compacted() | Decided() | Hooked():
+            return state
         case TurnCommitted():
             fingerprint = payload.fingerprint or state.fingerprint
             others = tuple(turn for turn in state.turns if turn.turn != payload.turn)
             return replace(state, turns=(*others, payload), fingerprint=fingerprint)
+        case Opened():
+            return replace(state, opened=payload)
+        case FixtureBound():
+            return replace(state, fingerprint=payload.fingerprint)
         case Suspended():
             return replace(state, waiting=payload.outcome)
         case Resumed():
@@ -106,8 +108,6 @@ def _milestone(  # noqa: PLR0911  (one return a kind reads best)
             return replace(state, outcome=payload.outcome, waiting=None)
         case Acknowledged():
             return replace(state, acknowledged=payload.receipt)
-        case Projection() | Spilled() | Compacted() | Decided() | Hooked():
-            return state
         case _:
             assert_never(payload)
 
@@ -120,14 +120,14 @@ def _operation(
     known = state.operations[payload.operation]
     dispatched = 0
     match payload:
-        case OpParked():
-            changed = replace(known, status="parked")
         case OpStarted():
             changed = replace(known, status="started", attempt=payload.attempt)
             # attempts at one call share its turn, which one that was not sent had given back
             dispatched = int(known.status in {"planned", "parked", "not_sent"})
         case OpReceipt():
             changed = replace(known, status=payload.status, spool=payload.spool)
+        case OpParked():
+            changed = replace(known, status="parked")
         case OpUnknown():
             changed = replace(known, status="unknown", spool=payload.spool)
         case _:

@@ -47,8 +47,11 @@ class Lease:
 
     def __init__(self, folder: Path, clock: Clock, token: str) -> None:
         self._folder, self._clock, self._token = folder, clock, token
+        # as texts, and not joined anew: each record of a journal asks twice
+        self._lease, self._lock = str(folder / _NAME), str(folder / _LOCK)
         self._alive = -1
         self._until = clock.now()
+        self._written: tuple[bytes, datetime] | None = None
         with self._locked():
             held = self._held()
             if held is not None and held[1] > clock.now() and self._lives(held[0]):
@@ -93,24 +96,27 @@ class Lease:
 
     def _renew(self) -> None:
         self._until = self._clock.now() + timedelta(seconds=LEASE_S)
-        text = json.dumps({"token": self._token, "until": self._until.isoformat()})
+        said = json.dumps({"token": self._token, "until": self._until.isoformat()}).encode("ascii")
         beside = self._folder / f".{_NAME}.part"
         try:
             beside.unlink(missing_ok=True)
             descriptor = os.open(beside, _FLAGS | os.O_EXCL, 0o600)
             with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
-                file.write(text.encode("ascii"))  # all of it, or an error
-            beside.replace(self._folder / _NAME)
+                file.write(said)  # all of it, or an error
+            beside.replace(self._lease)
         except OSError as error:
             raise StorageError("the lease", error) from error
+        self._written = said, self._until
 
     def _held(self) -> tuple[str, datetime] | None:
         """Token and end of the lease that is there; None where there is none that can be read."""
-        path = self._folder / _NAME
-        if path.is_symlink():
+        if os.path.islink(self._lease):  # noqa: PTH114  (a text)
             raise OpeningRefusedError("setup_rejected", "the lease is a link")
         try:
-            return _read(path)
+            data = read_file(self._lease, most=_MOST_BYTES)
+            if self._written is not None and self._written[0] == data:
+                return self._token, self._written[1]
+            return _told(data)
         except DocumentError as error:
             if error.missing:
                 return None
@@ -124,7 +130,7 @@ class Lease:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        descriptor = _open(self._folder / _LOCK)
+        descriptor = _open(self._lock)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -132,7 +138,7 @@ class Lease:
             os.close(descriptor)
 
 
-def _open(path: Path) -> int:
+def _open(path: str | Path) -> int:
     try:
         descriptor = os.open(path, _FLAGS, 0o600)
     except OSError as error:
@@ -171,7 +177,10 @@ def leased(folder: Path, now: datetime) -> Leased:
 
 def _read(path: Path) -> tuple[str, datetime] | None:
     """Token and end; None where that cannot be read of what is there. Raises DocumentError for no regular file."""
-    data = read_file(path, most=_MOST_BYTES)
+    return _told(read_file(path, most=_MOST_BYTES))
+
+
+def _told(data: bytes) -> tuple[str, datetime] | None:
     try:
         said = json.loads(data)
         token, until = str(said["token"]), datetime.fromisoformat(said["until"])

@@ -41,7 +41,7 @@ def recovery_flags(payloads: Iterable[Payload]) -> tuple[str, ...]:  # noqa: C90
     control plane reaches no further than the workspace, such a call is simply made in the workspace as it was before.
     """
     payloads = tuple(payloads)
-    if not any(isinstance(payload, _OF_AN_INTERRUPTION) for payload in payloads):
+    if set(map(type, payloads)).isdisjoint(_OF_AN_INTERRUPTION):
         return ()
     found: dict[str, None] = {}
     purposes: dict[str, str] = {}

@@ -72,7 +72,7 @@ def values(rows: Sequence[Episode], paths: Paths) -> JsonValue:
             book.story(row),
             round(row.seconds * 100),
             *_cost(row),
-            book.text(row.provenance),
+            book.text(row.marks.removeprefix(", ")),
         )
         for column, number in zip(columns.values(), one, strict=True):
             column.append(number)
@@ -126,14 +126,15 @@ class _Book:
             (counters.model_turns, counters.tool_calls, counters.executed_calls),
             tuple(self.text(line) for line in _changes(receipt.boundary)),
             self._art(row),
+            self.text(None if row.quarantine is None else row.quarantine.terms),
         )
         number = self._numbers.get(("story", key))
         if number is None:
             number = self._numbers["story", key] = len(self.stories)
-            verdict, word, *middle, steps, findings, counts, changes, art = key
+            verdict, word, *middle, steps, findings, counts, changes, art, aside = key
             told_steps: list[JsonValue] = [list(pair) for pair in steps]
             self.stories.append(
-                [verdict, self.text(word), *middle, told_steps, list(findings), list(counts), list(changes), art]
+                [verdict, self.text(word), *middle, told_steps, list(findings), list(counts), list(changes), art, aside]
             )
         return number
 

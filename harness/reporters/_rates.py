@@ -26,7 +26,7 @@ class Rate:
     """``passes`` of ``n`` judged trials, and how many more there are of which nothing is known; an interval from n = 1.
 
     ``verdict`` and ``word`` are those of the only trial; empty where there are more. ``scenario``, ``actor`` and
-    ``plane`` say whose; empty for all of them.
+    ``plane`` say whose; empty for all of them. ``aside``: in quarantine, and not held against the run.
     """
 
     scenario: str
@@ -37,6 +37,7 @@ class Rate:
     others: int
     verdict: str = ""
     word: str = ""
+    aside: bool = False
 
     @property
     def share(self) -> float:
@@ -135,9 +136,10 @@ def _rate(scenario: str, rows: Sequence[Episode]) -> Rate:
     found = Counter(row.receipt.verdict for row in rows)
     passes, n = found["pass"], found["pass"] + found["fail"]
     actor, plane = rows[0].receipt.actor.ref, rows[0].plane
+    aside = bool(scenario) and rows[0].quarantine is not None
     if len(rows) > 1:
-        return Rate(scenario, actor, plane, passes, n, len(rows) - n)
-    return Rate(scenario, actor, plane, passes, n, 1 - n, rows[0].receipt.verdict, rows[0].word)
+        return Rate(scenario, actor, plane, passes, n, len(rows) - n, aside=aside)
+    return Rate(scenario, actor, plane, passes, n, 1 - n, rows[0].receipt.verdict, rows[0].word, aside)
 
 
 def _sum(cells: Iterable[Rate | None]) -> Rate:

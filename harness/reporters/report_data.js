@@ -23,11 +23,12 @@ function bookOf(data) {
 }
 
 function storyOf(story, text, steps, findings) {
-  const [verdict, word, ending, code, cause, facts, course, found, counts, changes, art] = story;
+  const [verdict, word, ending, code, cause, facts, course, found, counts, changes, art, aside] = story;
   const taken = course.map(([step, turn]) => ({ ...steps[step], turn }));
   const one = {
     verdict, word: text(word), ending: text(ending), code: text(code), cause: text(cause), facts: text(facts),
     steps: taken, findings: found.map((number) => findings[number]), counts, changes: changes.map(text), art,
+    aside: text(aside),
   };
   one.runs = inRuns(taken);
   one.hay = [one.word, one.code, one.cause, one.ending, ...taken.map((step) => step.kind)].join("\n").toLowerCase();
@@ -52,7 +53,7 @@ function rowsOf(columns, text, stories) {
       seconds: columns.seconds[at] / 100, cost: columns.cost[at], least: columns.least[at] === 1,
       origin: text(columns.origin[at]),
     };
-    row.hay = `${row.scenario}\n${row.actor}\n${row.plane}`.toLowerCase();
+    row.hay = `${row.scenario}\n${row.actor}\n${row.plane}\n${row.origin}`.toLowerCase();
     return row;
   });
 }

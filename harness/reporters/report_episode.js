@@ -57,6 +57,7 @@ function told(row, book) {
   const parts = [facts([
     ["How it stopped", story.ending, true],
     ["What it proves", story.cause ? `${proof}; cause: ${story.cause}` : proof],
+    ["In quarantine", story.aside],
     ["Facts", story.facts || "none", true],
     ["Counts", `${counted(turns, "turn")}, ${counted(calls, "tool call")}, ${ran} ran, ${calls - ran} did not run`],
   ])];

@@ -39,7 +39,8 @@ class PlaceChange(Frozen):
     """One scenario. ``chance`` is that of rates as far apart without a difference, two-sided, one scenario by itself.
 
     ``corrected`` is that where all scenarios are looked at (Benjamini and Hochberg); both None where a side has only
-    one trial, or nothing can be held against each other. ``set_aside``: it is in quarantine in the later run.
+    one trial, or nothing can be held against each other. ``set_aside``: it is in quarantine in the later run. ``parts``
+    are the dotted keys of the scenario's file in which a changed one differs, where both runs tell them.
     """
 
     scenario: str
@@ -49,6 +50,7 @@ class PlaceChange(Frozen):
     chance: float | None = None
     corrected: float | None = None
     set_aside: bool = False
+    parts: tuple[str, ...] = ()
 
 
 class Shift(Frozen):

@@ -322,10 +322,6 @@ class Manifest(Frozen):
         found = {place: entry_for(self.quarantine, *place) for place in places}
         return {place: entry for place, entry in found.items() if entry is not None}
 
-    def set_aside_for(self, actor: str) -> dict[ScenarioId, str]:
-        """What of the plan is not held against this actor, and why, as people read it."""
-        return {name: f"in quarantine {one.terms}" for (name, who), one in self.set_aside.items() if who == actor}
-
 
 class RunView(Frozen):
     """A whole run as reports read it; ``transcripts`` are what was recorded in it, by its place, from 1.

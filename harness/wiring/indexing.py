@@ -214,13 +214,16 @@ def rebuild(reports: Path) -> Rebuilt:
     return Rebuilt(len(runs), tuple(unreadable))
 
 
-def note_run(folder: Path, reports: Path) -> str | None:
-    """Put a run into the index; a line about why it could not be, which harms no run."""
+def note_run(folder: Path, reports: Path, view: RunView | None = None) -> str | None:
+    """Put a run into the index; a line about why it could not be, which harms no run.
+
+    ``view`` is what was read of it already.
+    """
     folder, reports = folder.resolve(), reports.resolve()
     if reports not in folder.parents:
         return None
     try:
-        run = indexed(folder, reports)
+        run = indexed(folder, reports, view)
         try:
             index(reports).put(run)
         except IndexDamagedError:

@@ -261,6 +261,13 @@ def test_a_spreadsheet_has_a_row_for_each_actor_and_leaves_empty_what_is_not_kno
     assert (rows["script"]["usd"], rows["script"]["enough"]) == ("", "true")
 
 
+def test_a_model_that_costs_nothing_is_said_to_cost_nothing(harness: Harness) -> None:
+    dear = all_of([9] * 6, 10, OLD, costs=(Decimal(30_000),))
+    write_run(Path("night"), [*dear, *all_of([9] * 6, 10, NEW, costs=(Decimal(0),))])
+    told = harness("compare", "night")[1]
+    assert "whoever passes more often, candidate costs nothing: $0 an episode against $0.03\n" in told
+
+
 def test_json_tells_of_each_pair_whether_chance_explains_what_it_costs_less(harness: Harness) -> None:
     cheaper_for_sure_and_nothing_else()
     told = json.loads(harness("compare", "night", "--format", "json")[1])

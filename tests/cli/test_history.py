@@ -157,3 +157,12 @@ def test_nothing_half_written_is_left_by_a_purge(harness: Harness, reports: Path
     assert [path for path in halves if path.exists()] == []
     assert whole.read_text() == "said"
     assert not (reports / "one" / "episodes").exists()
+
+
+def test_a_run_is_not_read_once_more_for_the_index(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.wiring.indexing.read_run", None)
+        assert harness("run", "--out", "reports/one")[::2] == (0, "")
+    assert listed(harness) == ["one"]

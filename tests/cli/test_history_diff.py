@@ -73,8 +73,16 @@ def test_another_text_of_a_scenario_is_said(harness: Harness, world: World, nigh
     world.changed["pack/b"] = "stricter"
     harness("run", "--out", "reports/four")
     out = harness("history", "diff", "reports/four")[1]
-    said = "  other text  pack/b: its text or its rules are other ones; 1 of 1 passed, 1 of 1 passed before"
-    assert said in out.splitlines()
+    rates = "1 of 1 passed, 1 of 1 passed before"
+    assert f"  other text  pack/b: its text, or how it is judged, is another one; {rates}" in out.splitlines()
+    for name, texts in (("three", {"prompt.user": "a", "limits": "b"}), ("four", {"prompt.user": "c", "limits": "b"})):
+        path = Path("reports", name, "manifest.json")
+        told = json.loads(path.read_text())
+        for one in told["scenarios"]:
+            one["parts"] = texts
+        path.write_text(json.dumps(told))
+    out = harness("history", "diff", "reports/three", "reports/four")[1]
+    assert f"  other text  pack/b: other prompt.user; {rates}" in out.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -108,3 +116,13 @@ def test_a_run_that_the_index_tells_is_not_read_again(
     assert harness("history", "diff", "reports/one", "reports/three") == told
     dated("one", 2)
     assert "(2026-01-02" in harness("history", "diff", "reports/one", "reports/three")[1]
+
+
+def test_a_folder_without_a_whole_run_has_nothing_to_hold_against_another(harness: Harness, world: World) -> None:
+    Path("empty").mkdir()
+    code, out, err = harness("history", "diff", "--reports", "empty")
+    assert (code, out, err.count("\n")) == (5, "", 1)
+    assert "empty: holds no whole run" in err
+    harness("run", "--out", "one")
+    harness("run", "--out", "two")
+    assert harness("history", "diff", "one", "two", "--reports", "nowhere")[0] == 0

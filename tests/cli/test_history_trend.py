@@ -40,10 +40,10 @@ def test_each_actor_is_told_run_by_run(harness: Harness) -> None:
     told = (
         "all scenarios, script\n"
         "  ▅█|▅\n"
-        "day         passed  between   half within  run\n"
-        "2026-01-02  1/2     9-91 %    0.50 s       night-2\n"
-        "2026-01-03  2/2     34-100 %  0.50 s       night-3\n"
-        "2026-01-04  1/2     9-91 %    0.50 s       night-4: other text of a scenario\n"
+        "day         passed  between   time    run\n"
+        "2026-01-02  1/2     9-91 %    0.50 s  night-2\n"
+        "2026-01-03  2/2     34-100 %  0.50 s  night-3\n"
+        "2026-01-04  1/2     9-91 %    0.50 s  night-4: other text of a scenario\n"
     )
     assert harness("history", "trend", "--last", "3") == (0, told, "")
 
@@ -55,9 +55,9 @@ def test_many_are_told_with_one_line_each(harness: Harness, monkeypatch: pytest.
     assert (code, out.splitlines()) == (
         0,
         [
-            "course  passed  between   half within  what",
-            "█▁█▁    0/1     0-80 %    0.50 s       pack/a, script",
-            "███|█   1/1     20-100 %  0.50 s       pack/b, script; 2026-01-04: other text of a scenario",
+            "course  passed  between   time    what",
+            "█▁█▁    0/1     0-80 %    0.50 s  pack/a, script",
+            "███|█   1/1     20-100 %  0.50 s  pack/b, script; 2026-01-04: other text of a scenario",
         ],
     )
     rows = [json.loads(row) for row in harness("history", "trend", "pack/a", "--format", "jsonl")[1].splitlines()]
@@ -70,7 +70,7 @@ def test_many_are_told_with_one_line_each(harness: Harness, monkeypatch: pytest.
 @pytest.mark.usefixtures("nights")
 def test_a_verdict_that_turns_is_told_and_one_whose_text_was_changed_has_not_turned(harness: Harness) -> None:
     told = (
-        "turned  between   passed  worth quarantine  what\n"
+        "turned  between   passed  quarantine  what\n"
         "3/3     43-100 %  2/4     {}  pack/a, script on loopx==0.4.8\n\n"
         "1 scenario and actor came out alike whenever played, in 4 runs\n"
     )
@@ -78,13 +78,13 @@ def test_a_verdict_that_turns_is_told_and_one_whose_text_was_changed_has_not_tur
         "1 of these turns for no reason that is known: mend it, or put it into quarantine.toml with an owner and "
         "a last day\n"
     )
-    assert harness("history", "flakes") == (0, told.format("yes             ") + advice, "")
+    assert harness("history", "flakes") == (0, told.format("worth it  ") + advice, "")
     Path("quarantine.toml").write_text(
         '[[quarantine]]\nscenario = "pack/a"\nowner = "team-a"\nreason = "flips"\nexpires = 2999-12-31\n'
     )
     harness("run", "--out", "reports/night-5")
     code, out, _ = harness("history", "flakes", "pack/a")
-    assert (code, "already there" in out, "of these" in out) == (0, True, False)
+    assert (code, "  there  " in out, "of these" in out) == (0, True, False)
     rows = [json.loads(row) for row in harness("history", "flakes", "--format", "jsonl")[1].splitlines()]
     assert [(row["scenario"], row["flips"], row["set_aside"]) for row in rows] == [
         ("pack/a", 3, True),

@@ -49,6 +49,8 @@ def test_it_is_told_and_the_run_passes(harness: Harness, world: World, verdict: 
     before, after = (Path(name, "receipts.jsonl").read_bytes() for name in ("before", "run"))
     assert before == after
     assert set(read_run(Path("run")).manifest.set_aside) == {("pack/a", "script")}
+    told = [json.loads(harness("report", name, "--format", "json")[1]).get("quarantine") for name in ("before", "run")]
+    assert (told[0], told[1][0]["owner"]) == (None, "team-a")
     assert b'"quarantine"' not in Path("before/manifest.json").read_bytes()
     assert harness("verify", "run", "before")[0] == 0
 
@@ -109,3 +111,28 @@ def test_a_file_that_is_wrong_begins_no_run(harness: Harness, world: World) -> N
         assert (code, err.count("\n")) == (4, 1)
         assert "quarantine.toml: entry 1: scenario: is not there" in err
     assert not Path("run").exists()
+
+
+def test_check_tells_an_entry_that_matches_nothing(harness: Harness, world: World) -> None:
+    put(scenario="pack/old")
+    assert "quarantine.toml: pack/old by script matches no scenario" in harness("check", "pack/a")[2]
+    put(expires="2020-01-31")
+    assert "quarantine.toml" not in harness("check", "pack/a")[2]
+
+
+def test_shards_that_are_put_together_keep_what_is_set_aside(harness: Harness, world: World) -> None:
+    world.verdicts["pack/a"] = "fail"
+    put()
+    for number in (1, 2):
+        assert harness("run", "--shard", f"{number}/2", "--out", f"shard-{number}")[0] == 0
+    assert harness("history", "merge", "shard-2", "shard-1", "--out", "whole")[0] == 0
+    assert set(read_run(Path("whole")).manifest.set_aside) == {("pack/a", "script")}
+
+
+def test_a_run_that_is_gone_on_with_is_held_to_what_the_file_says_by_then(harness: Harness, world: World) -> None:
+    world.verdicts["pack/a"] = "pending"
+    assert harness("run", "--out", "run")[0] == 3
+    world.verdicts["pack/a"] = "fail"
+    put()
+    assert harness("run", "--resume", "run")[0] == 0
+    assert set(read_run(Path("run")).manifest.set_aside) == {("pack/a", "script")}

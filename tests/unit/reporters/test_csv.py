@@ -28,7 +28,9 @@ def test_every_place_of_the_plan_is_a_row(view: RunView, snapshot: SnapshotAsser
 
 def test_attempts_are_columns_of_one_row_and_are_paid_for() -> None:
     usage = Usage(input_tokens=100, output_tokens=7)
-    outage = played(Decimal(5), verdict="not_judged", cause="provider", code="model_error", usage=usage, seconds=60.0)
+    outage = played(
+        Decimal(5), verdict="not_judged", cause="provider", code="model_error", usage=usage, seconds=60.0002
+    )
     (row,) = rows(view_of([outage, played(Decimal("7.9"), attempt=2, usage=usage, model="m-1", seconds=2.0)]))
 
     assert (row["verdict"], row["attempts"], row["earlier_attempts"]) == ("pass", "2", "model_error")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from report_pages import packed_of
+from report_pages import packed_of, without_script
 from synthetic_run import Synthetic
 
 from harness.reporters import _packed
@@ -14,6 +14,7 @@ from harness.reporters._packed import values
 from harness.reporters._path_taken import Paths
 from harness.reporters._rows import episodes
 from harness.reporters.html import HtmlReporter, build
+from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import RedactedText
 from harness.schema.run import RunView
 
@@ -132,3 +133,20 @@ def test_more_than_a_file_holds_are_several_that_hold_each_episode_once(monkeypa
         assert isinstance(columns["number"], list)
         numbers += columns["number"]
     assert numbers == list(range(1, len(view.receipts) + 1))
+
+
+def test_what_is_in_quarantine_is_told_so_in_the_matrix_in_the_table_and_in_the_episode() -> None:
+    entry = QuarantineEntry(
+        scenario="synthetic/case-01", actor="openai/small", owner="ann", reason="flaps", expires="2026-02-01"
+    )
+    plain = Synthetic(trials=2, scenarios=2, cut=0.0).view()
+    view = plain.model_copy(update={"manifest": plain.manifest.model_copy(update={"quarantine": (entry,)})})
+    page = without_script(build().render(view))
+    assert page.count('<span class="soft more-of">in quarantine</span>') == 1
+    texts = packed_of(build().render(view))["texts"]
+    assert isinstance(texts, list)
+    assert {entry.terms, "in quarantine"} <= {str(text) for text in texts}
+    aside = [row for row in unpacked(view) if (row["scenario"], row["actor"]) == (entry.scenario, entry.actor)]
+    others = [row for row in unpacked(view) if row not in aside]
+    assert {row["origin"] for row in aside} == {texts.index("in quarantine")}
+    assert {row["origin"] for row in others} == {-1}
