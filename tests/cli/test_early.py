@@ -286,8 +286,8 @@ def test_recordings_and_two_actors_of_one_name_are_refused() -> None:
     refuse_early([*one, *played("pack/a", "two", "sha256:2")], shard=None)
     with pytest.raises(UsageError, match="two is a recording, which costs nothing"):
         refuse_early([*one, *played("pack/a", "two", "sha256:2", "two.jsonl")], shard=None)
+    twins = [*played("pack/a", "two", "sha256:2"), *played("pack/a", "two", "sha256:3")]
     with pytest.raises(UsageError, match="two actors are called two"):
-        twins = [*played("pack/a", "two", "sha256:2"), *played("pack/a", "two", "sha256:3")]
         refuse_early([*one, *twins], shard=None)
     with pytest.raises(UsageError, match="one and two play no scenario in common"):
         refuse_early([*one, *played("pack/b", "two", "sha256:2")], shard=None)
