@@ -40,12 +40,13 @@ browser: ## the browser that the tests of the report page drive
 test-slow: venv browser ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
 	$(BIN)/pytest -n auto -m slow
 
-bench: venv bench-peer ## speed and memory, as ratios inside one run
+bench: venv bench-peer ## speed and memory, as ratios inside one run, and of the largest run
 	$(BIN)/python tests/bench/planes.py --require 10
 	$(BIN)/python tests/bench/whole_run.py --require 1
+	$(BIN)/python tests/bench/scale.py --require-seconds 30 --require-mb 1000
 	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
-	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 6 --require-memory 20
-	$(BIN)/python tests/bench/concurrency.py --inspect $(PEER)/bin/python --require-bound 0.85 --require 2.5
+	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 15 --require-memory 20
+	$(BIN)/python tests/bench/concurrency.py --inspect $(PEER)/bin/python --require-bound 0.92 --require-bare 0.6 --require 5
 
 bench-peer: export PROGRAM = $(PEERS)
 bench-peer: venv

@@ -8,7 +8,9 @@ from typing import get_args
 import click
 
 from harness import config, environment, provision, wiring
+from harness.cli.doctor_settings import Effective, effective, suspects
 from harness.cli.exit_codes import ExitCode
+from harness.cli.lazy import LazyGroup
 from harness.cli.options import format_option
 from harness.cli.output import say, say_json, table
 from harness.clock import SystemClock
@@ -17,7 +19,6 @@ from harness.schema.base import JsonValue
 from harness.schema.confinement import Hold
 from harness.wiring.built_in import built_in_identities
 from harness.wiring.known_keys import key_variables
-from harness.wiring.places import CONFIG
 from harness.wiring.quarantine import quarantine
 from harness.wiring.sandboxing import measured
 
@@ -31,42 +32,73 @@ Examples:
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@format_option("How the facts are printed.")
-def doctor(form: str) -> ExitCode:
+@format_option("How the facts and settings are printed.")
+@click.pass_context
+def doctor(context: click.Context, *, form: str) -> ExitCode:
     """Report python, git, control planes, means of sandboxing, and which API keys are set (by name only).
 
-    Exits 4 where something is missing that a run needs.
+    And what each option says that the environment or a file may set, and which of them does. Exits 4 where something
+    is missing that a run needs, or is set wrong.
     """
     settings = wiring.settings()
-    rows = [(fact.name, fact.status, fact.text, fact.hint) for fact in _facts(settings)]
-    lacking = [name for name, status, _, _ in rows if status == "missing"]
-    if form == "text":
-        say(f"missing: {', '.join(lacking)}" if lacking else "everything that a run needs is here")
-        say(
-            table(("what", "state", "found"), [(name, status, _found(text, hint)) for name, status, text, hint in rows])
-        )
+    facts, said = _facts(settings), _settings(settings, context)
+    facts = (*facts, *_problems(said), *suspects(settings))
+    lacking = [fact.name for fact in facts if fact.status == "missing"]
+    listed: list[JsonValue] = [
+        {"name": one.name, "status": one.status, "text": one.text, "hint": one.hint} for one in facts
+    ]
+    rows: list[JsonValue] = [
+        {"command": one.command, "option": one.option, "value": one.value, "source": one.source, "place": one.place}
+        for one in said
+    ]
+    if form == "json":
+        say_json({"facts": listed, "settings": rows}, indent=2)
+    elif form == "jsonl":
+        for row in (*listed, *rows):
+            say_json(row)
     else:
-        listed: list[dict[str, JsonValue]] = [
-            {"name": name, "status": status, "text": text, "hint": hint} for name, status, text, hint in rows
-        ]
-        if form == "json":
-            say_json({"facts": list(listed)}, indent=2)
-        else:
-            for row in listed:
-                say_json(row)
+        say(f"missing: {', '.join(lacking)}" if lacking else "everything that a run needs is here")
+        say(table(("what", "state", "found"), [(one.name, one.status, _found(one.text, one.hint)) for one in facts]))
+        if said:
+            say("")
+            say(table(("setting", "is", "from"), [(_called(one), one.shown, one.place or one.source) for one in said]))
     return ExitCode.BAD_INPUT if lacking else ExitCode.PASSED
+
+
+def _settings(settings: wiring.Settings, context: click.Context) -> tuple[Effective, ...]:
+    """None where the file cannot be used: that is a fact of its own."""
+    group = context.find_root().command
+    try:
+        return effective(settings, group.verbs if isinstance(group, LazyGroup) else {})
+    except ConfigError:
+        return ()
+
+
+def _problems(said: tuple[Effective, ...]) -> tuple[environment.Fact, ...]:
+    return tuple(
+        environment.Fact(f"setting {_called(one)}", "missing", one.problem, "set it right, or leave it out")
+        for one in said
+        if one.problem
+    )
+
+
+def _called(one: Effective) -> str:
+    return f"{one.command} {one.option}".strip()
 
 
 def _facts(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     variables: tuple[str, ...] = ()
-    actors: list[environment.Fact] = []
+    written: list[environment.Fact] = []
     try:
         variables = key_variables(settings)
+        config.load_defaults(settings.config)
+        config.reports_of(settings.config)
     except ConfigError as error:
-        actors.append(environment.Fact("actors", "missing", str(error), "set it right, or leave it out"))
+        written.append(environment.Fact("configuration", "missing", str(error), "set it right, or leave it out"))
     facts = environment.inspect(settings.environ, shutil.which, key_variables=variables, home=settings.home)
-    more = (*_providers(settings), *_quarantine(settings), *_planes(settings))
-    return (*facts, *actors, _sandbox(), _network(settings), *more)
+    providers = [one for one in _providers(settings) if one.text not in {other.text for other in written}]
+    more = (*providers, *_quarantine(settings), *_planes(settings))
+    return (*facts, *written, _sandbox(), _network(settings), *more)
 
 
 def _sandbox() -> environment.Fact:
@@ -88,7 +120,7 @@ def _sandbox() -> environment.Fact:
 def _providers(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
     """What ``harness.toml`` says of providers."""
     try:
-        told = config.load_providers(settings.cwd / CONFIG)
+        told = config.load_providers(settings.config)
     except ConfigError as error:
         return (environment.Fact("providers", "missing", str(error), "set it right, or leave it out"),)
     return tuple(environment.Fact(f"provider {name}", "ok", one.told) for name, one in told.items())

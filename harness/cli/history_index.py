@@ -30,9 +30,10 @@ _VERDICTS = ("pass", "fail", "not_judged", "pending")
 
 def reports_folder(given: Path | None) -> Path:
     """The folder that holds the runs. Raises StoreError where it is not there."""
-    reports = wiring.settings().cwd / (given or "reports")
+    settings = wiring.settings()
+    reports = settings.reports if given is None else settings.cwd / given
     if not reports.is_dir():
-        raise StoreError(f"{reports}: there is no such folder; runs are written below ./reports unless --out says else")
+        raise StoreError(f"{reports}: there is no such folder; runs are written there unless --out says else")
     return reports
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import qualification
 from harness.cli.conclusion import tell_left_out
 from harness.errors import NothingSelectedError, UsageError
-from harness.receipt import last_attempts, read_run
+from harness.receipt import last_attempts, read_outline
 from harness.schema.qualification import ActorFigures, Trial
 from harness.schema.run import RunView
 
@@ -42,7 +42,7 @@ def read_whole(runs: tuple[Path, ...]) -> dict[str, RunView]:
     whole: dict[str, RunView] = {}
     known: dict[str, str] = {}
     for folder in runs:
-        view, name = read_run(folder), str(folder)
+        view, name = read_outline(folder), str(folder)
         tell_left_out(view)
         if not view.receipts:
             raise NothingSelectedError(f"{name}: no episode of it is finished, so there is nothing to tell")

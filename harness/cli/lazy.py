@@ -24,8 +24,9 @@ class LazyGroup(click.Group):
         epilog: str,
         params: list[click.Parameter] | None = None,
         first: Callable[[], None] | None = None,
+        prepare: Callable[[click.Command], click.Command] = lambda verb: verb,
     ) -> None:
-        """``first`` is called before any verb."""
+        """``first`` is called before any verb, ``prepare`` with each one that is used."""
         super().__init__(
             name=name,
             help=text,
@@ -37,6 +38,7 @@ class LazyGroup(click.Group):
             context_settings={"help_option_names": ["-h", "--help"]},
         )
         self.verbs = dict(verbs)
+        self.prepare = prepare
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The options of the group. Without any word there is nothing to do: the help is shown, as usage is told."""
@@ -57,7 +59,7 @@ class LazyGroup(click.Group):
             return None
         module, attribute, _ = self.verbs[cmd_name]
         command = getattr(importlib.import_module(module), attribute)
-        return command if isinstance(command, click.Command) else None
+        return self.prepare(command) if isinstance(command, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

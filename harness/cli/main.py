@@ -82,6 +82,7 @@ def _top() -> LazyGroup:
         "harness",
         _VERBS,
         first=_sweep,
+        prepare=_configured,
         text=_TEXT,
         epilog=_EPILOG,
         params=[
@@ -112,6 +113,12 @@ def _sweep() -> None:
         workspace.sweep()
 
 
+def _configured(verb: click.Command) -> click.Command:
+    """A verb whose options the environment and a file may set, too: what reads those is imported with the verb."""
+    prepared: click.Command = importlib.import_module("harness.cli.configured").configured(verb)
+    return prepared
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and return its exit code; nothing is raised.
 
@@ -140,7 +147,7 @@ def _told(error: Exception, *, debug: bool) -> int:
         case click.ClickException():
             return _complain(_usage_line(error), ExitCode.BAD_INPUT)
         case HarnessError():
-            return _complain(str(error), error.exit_code)
+            return _complain("; ".join((str(error), *getattr(error, "__notes__", ()))), error.exit_code)
         case BrokenPipeError():
             _abandon_stdout()
             return ExitCode.PASSED
@@ -163,6 +170,9 @@ def _invoke(argv: list[str], session: _Session) -> int:
 
 
 def _usage_line(error: click.ClickException) -> str:
+    elsewhere: str | None = importlib.import_module("harness.cli.configured").refused(error)
+    if elsewhere is not None:
+        return " ".join(elsewhere.split())
     message = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message}; see: {context.command_path} --help" if context is not None else message

@@ -48,6 +48,7 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
     if twice is not None:
         raise UsageError(f"{twice} is given twice")
     settings = wiring.settings()
+    reports = settings.reports
     for run in runs:
         _refuse_changed(run)
     merged = merge({str(run): read_run(run) for run in runs}, run_id=new_run_id(SystemClock().now()))
@@ -60,8 +61,8 @@ def merge_runs(runs: tuple[Path, ...], out: Path) -> ExitCode:
         store.finish(merged.finished_at)
         view = read_run(out)
         reporters = wiring.reporters().values()
-        write_reports(store, reporters, view, settings.cwd / "reports")
-    problem = note_run(out, settings.cwd / "reports", view)
+        write_reports(store, reporters, view, reports)
+    problem = note_run(out, reports, view)
     if problem is not None:
         note(f"harness: {problem}")
     written = [reporter.filename for reporter in reporters]

@@ -23,7 +23,7 @@ class PaidLog:
     def __init__(self, settings: wiring.Settings, jobs: Sequence[EpisodeJob], options: EpisodeOptions) -> None:
         self._clock = SystemClock()
         run_id = new_run_id(self._clock.now())
-        self._folder = settings.cwd / "reports" / run_id
+        self._folder = settings.reports / run_id
         self._manifest = starting_manifest(
             jobs, options, run_id=run_id, created_at=timestamp(self._clock), confinement=confinement(options.sandbox)
         )

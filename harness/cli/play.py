@@ -48,7 +48,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     before = None if order.resume is None else _resumed(order.resume, jobs, order)
     stopping = stopping_of(jobs, None if before is None else before.left) if order.early else None
     run_id = new_run_id(clock.now()) if before is None else before.manifest.run_id
-    folder = order.resume or order.out or settings.cwd / "reports" / run_id
+    folder = order.resume or order.out or settings.reports / run_id
     manifest = starting_manifest(
         jobs,
         order.options,
@@ -83,7 +83,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 found_early = None if stopping is None else stopping.told
                 store.tell_stopped(why_stopped(end, reached, len(jobs)), found_early)
             view = read_run(folder)
-            write_reports(store, order.reporters, view, settings.cwd / "reports")
+            write_reports(store, order.reporters, view, settings.reports)
     tell_left_out(view)
     decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
@@ -99,7 +99,7 @@ def _tell_rest(settings: wiring.Settings, view: RunView, folder: Path, remarks: 
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    for remark in filter(None, (*remarks, note_run(folder, settings.cwd / "reports", view))):
+    for remark in filter(None, (*remarks, note_run(folder, settings.reports, view))):
         note(f"harness: {remark}")
 
 

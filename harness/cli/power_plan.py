@@ -109,7 +109,7 @@ def tell_plan(asked: Power, runs: tuple[Path, ...], form: str) -> ExitCode:
         raise UsageError("--power-plan is printed as text, json or jsonl")
     settings = wiring.settings()
     if not runs:
-        newest = _newest(settings.cwd / "reports")
+        newest = _newest(settings.reports)
         runs = () if newest is None else (newest.relative_to(settings.cwd),)
     found = _of_runs(asked, runs) if runs else _of_nobody(asked, settings)
     plan = power_plan(found, detect=asked.detect, power=asked.power, alpha=ALPHA)

@@ -10,7 +10,7 @@ import click
 from harness.cli.grouped import keep_as, kept
 from harness.errors import StoreError
 
-__all__ = ["ANEW", "PLANNED", "REMEMBERED", "Said", "recalled", "typed"]
+__all__ = ["ANEW", "PLANNED", "REMEMBERED", "Said", "recalled", "told"]
 
 #: What an option says, as it is kept.
 Said = bool | int | str | tuple[str, ...]
@@ -57,19 +57,27 @@ ANEW: Final = frozenset(
 )
 
 
-def typed(context: click.Context) -> dict[str, Said]:
-    """What somebody typed of the remembered options, as it is kept beside the run."""
-    by_hand = click.core.ParameterSource.COMMANDLINE
-    names = sorted(name for name in REMEMBERED if context.get_parameter_source(name) is by_hand)
+_OWN_DEFAULTS: Final = (click.core.ParameterSource.DEFAULT, None)
+
+
+def told(context: click.Context) -> dict[str, Said]:
+    """What the remembered options of a new run say beside their defaults, whoever says it, as it is kept beside it."""
+    names = sorted(name for name in REMEMBERED if context.get_parameter_source(name) not in _OWN_DEFAULTS)
     return {name: _plain(kept(context, name)) for name in names}
 
 
 def recalled(context: click.Context, said: Mapping[str, Said], where: str) -> dict[str, Said]:
     """All that holds from now on: what was ``said`` of a run before, and over it what is typed.
 
-    Options that are not typed say what they said before. Raises StoreError, which names ``where`` that was kept.
+    Options that are not typed say what they said before: neither the environment nor a file changes a run that goes
+    on. Raises StoreError, which names ``where`` that was kept.
     """
-    now = typed(context)
+    by_hand = click.core.ParameterSource.COMMANDLINE
+    now = {
+        name: _plain(kept(context, name))
+        for name in sorted(REMEMBERED)
+        if context.get_parameter_source(name) is by_hand
+    }
     options = {one.name: one for one in context.command.params if isinstance(one, click.Option)}
     for name, value in said.items():
         if name not in REMEMBERED or isinstance(value, tuple) != options[name].multiple:
@@ -80,7 +88,17 @@ def recalled(context: click.Context, said: Mapping[str, Said], where: str) -> di
             keep_as(context, name, options[name].type_cast_value(context, value))
         except (click.UsageError, TypeError, ValueError):
             raise StoreError(f"{where}: is not what harness wrote there") from None
+    for name in REMEMBERED - now.keys() - said.keys():
+        keep_as(context, name, _own_default(context, options[name]))
     return {**said, **now}
+
+
+def _own_default(context: click.Context, option: click.Option) -> object:
+    """What an option says where nobody says anything."""
+    default = option.get_default(click.Context(context.command))
+    given = default if isinstance(default, bool | int | float | str | tuple | list) else None
+    value: object = option.type_cast_value(context, given)
+    return value
 
 
 def _plain(value: object) -> Said:

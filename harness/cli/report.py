@@ -13,6 +13,7 @@ from harness.cli.folder import as_json, chosen_reporters, keep_to_owner, summary
 from harness.cli.options import format_option
 from harness.cli.output import colored, say, say_json, width
 from harness.cli.reporting import files_of
+from harness.collecting import rare_collections
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
 from harness.receipt import is_written, read_run
@@ -36,6 +37,7 @@ Examples:
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the one report there; - for standard output."
 )
 @format_option("How the run is told; json holds its receipts and what it cost.", "text", "json")
+@rare_collections()
 def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path | None, form: str) -> ExitCode:
     """Render reports from the receipts in the folder RUN, into it; prints the summary of the run.
 
@@ -47,7 +49,7 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     if view.manifest.state == "running":
         view = view.model_copy(update={"killed": not is_written(folder)})
     tell_left_out(view)
-    view = with_trends(settings.cwd / "reports", folder, view)
+    view = with_trends(settings.reports, folder, view)
     if transcripts:
         view = wiring.with_transcripts(settings, folder, view)
     if out is None:

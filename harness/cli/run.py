@@ -25,7 +25,7 @@ from harness.cli.options import format_option
 from harness.cli.order import Order
 from harness.cli.plan_before import choose_again, keep_to_plan, plan_before
 from harness.cli.play import play
-from harness.cli.remembering import PLANNED, recalled, typed
+from harness.cli.remembering import PLANNED, recalled, told
 from harness.cli.responses import Responses
 from harness.cli.resuming import ASKED, Asked, asked_of
 from harness.cli.selection import choose
@@ -118,7 +118,7 @@ def run(
     settings, judging = wiring.settings(), Judging.of(context)
     responses, spending = Responses.of(resume, answers, decisions), Spending.of(context)
     asked = Asked(
-        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, said=typed(context)
+        selection=selection, actors=actors, planes=planes, sets=sets, trials=trials, said=told(context)
     ).model_copy(update=Scale.of(context).asked)
     lock = _claimed(context, resume, spending)
     if resume is not None:

@@ -12,7 +12,7 @@ from harness.config.actor_price import read_price
 from harness.config.live_ref import problem_of_url
 from harness.config.presets import PRESETS
 from harness.config.settings import ALLOWED, read_settings
-from harness.config.tables import NAME, tables
+from harness.config.tables import NAME, heading, refuse_secret, tables
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 from harness.schema.message import GenerationSettings
@@ -22,15 +22,10 @@ __all__ = ["ActorConfig", "load_actors"]
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MODEL = re.compile(r"[!-~]{1,200}")
-#: Keys under which people put the secret itself.
-_SECRET_KEY = re.compile(
-    r"(?:.*[_-])?(?:api_?key|key|token|secret|password|credentials?|authorization|bearer)", re.IGNORECASE
-)
-#: Values that are most likely an API key.
-_SECRET_VALUE = re.compile(r"(?:sk|pk|ark|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9_-]{12,}|AIza[A-Za-z0-9_-]{20,}")
 _FIELDS: Final = ("provider", "model", "base_url", "key_env")
 _PRICE: Final = "price"
 _KEYS: Final = ", ".join((*_FIELDS, _PRICE, *ALLOWED))
+_ADVICE: Final = 'put it into an environment variable and name that: key_env = "NAME"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +57,13 @@ def load_actors(path: Path) -> dict[str, ActorConfig]:
 def _actor(path: Path, name: str, table: object) -> ActorConfig:
     if not NAME.fullmatch(name):
         raise ConfigError(f"{path}: actors: a name is 1 to 64 of a-z, 0-9, - and _, and begins with a letter or digit")
-    place = f"{path}: [actors.{name}]"
+    place = f"{path}: {heading(path, 'actors', name)}"
     if not isinstance(table, dict):
         raise ConfigError(f"{place}: must be a table; allowed keys: {_KEYS}")
     price = _price(place, table)
     given: dict[str, JsonValue] = {}
     for key, value in ((key, value) for key, value in table.items() if key != _PRICE):
-        _refuse_secret(place, key, value)
+        refuse_secret(place, key, value, advice=_ADVICE, known=key in _FIELDS or key in ALLOWED)
         if key not in _FIELDS and key not in ALLOWED:
             shown = key if re.fullmatch(r"[a-z0-9_-]{1,40}", key) else "a key"
             raise ConfigError(f"{place}: {shown}: unknown; allowed: {_KEYS}")
@@ -93,14 +88,6 @@ def _price(place: str, table: Mapping[str, object]) -> Price | None:
     if isinstance(price, str):
         raise ConfigError(f"{place.removesuffix(']')}.{_PRICE}]: {price}")
     return price
-
-
-def _refuse_secret(place: str, key: str, value: object) -> None:
-    advice = 'put it into an environment variable and name that: key_env = "NAME"'
-    if key not in _FIELDS and key not in ALLOWED and _SECRET_KEY.fullmatch(key):
-        raise ConfigError(f"{place}: an API key does not belong into a file; {advice}")
-    if isinstance(value, str) and _SECRET_VALUE.search(value):
-        raise ConfigError(f"{place}: a value looks like an API key, which does not belong into a file; {advice}")
 
 
 def _field(place: str, key: str, value: JsonValue) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.config.presets import PRESETS
-from harness.config.tables import tables, word
+from harness.config.tables import heading, tables, word
 from harness.errors import ConfigError, UsageError
 from harness.schema.base import JsonValue
 
@@ -115,7 +115,7 @@ def _names() -> tuple[str, ...]:
 def _provider(path: Path, name: str, table: JsonValue) -> ProviderConfig:
     if name not in _names():
         raise ConfigError(f"{path}: providers: {word(name, 'a name')} is not known; allowed: {', '.join(_names())}")
-    place = f"{path}: [providers.{name}]"
+    place = f"{path}: {heading(path, 'providers', name)}"
     if not isinstance(table, dict):
         raise ConfigError(f"{place}: must be a table; allowed keys: {', '.join(_KEYS)}")
     unknown = [key for key in table if key not in _KEYS]

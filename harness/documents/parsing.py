@@ -30,11 +30,11 @@ _LONG_KEY: Final = re.compile(
 )
 
 
-def parse_toml(text: str) -> dict[str, JsonValue]:
-    """The tables of a TOML text.
+def parse_toml(text: str, within: tuple[str, ...] = ()) -> dict[str, JsonValue]:
+    """The tables of a TOML text, or what its table ``within`` holds: nothing where there is none.
 
-    Raises DocumentError for what is no TOML, and for what JSON cannot say or we do not read: dates, numbers that are
-    not finite or too large, nesting beyond ``DEPTH_MAX``.
+    Raises DocumentError for what is no TOML, and there for what JSON cannot say or we do not read: dates, numbers that
+    are not finite or too large, nesting beyond ``DEPTH_MAX``.
     """
     long = _LONG_KEY.search(text)
     if long is not None:
@@ -49,6 +49,10 @@ def parse_toml(text: str) -> dict[str, JsonValue]:
         raise DocumentError(_TOO_DEEP, allowed=_DEPTH_ALLOWED) from None
     except ValueError:
         raise _too_many_digits(text) from None
+    for name in within:
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise DocumentError("must be a table", path=within)
     _refuse_odd(table)
     return cast("dict[str, JsonValue]", table)
 

@@ -89,7 +89,9 @@ class Processes:
                     self._begin()
                 number = next(self._numbers)
                 self._out[number] = ended
-                os.write(self._gives.fileno(), _ORDER.pack(number, place, job.attempt, pause_s))
+                order = _ORDER.pack(number, place, job.attempt, pause_s)
+                if os.write(self._gives.fileno(), order) != len(order):  # pragma: no cover  (a pipe takes it whole)
+                    raise AssertionError(number)
         if is_broken:
             self._lose((ended,))
         return ended

@@ -22,15 +22,17 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
     """
     logs: dict[str, list[RunLogEntry]] = defaultdict(list)
     for receipt, log in zip(view.receipts, view.log, strict=True):
-        logs[receipt.episode].append(log)
+        # to make a key takes a while, and there are as many as receipts
+        logs[log.key if receipt.attempt == 1 else receipt.episode].append(log)
     own = {log.key: log for log in view.log}
     # every actor that is planned is told, though nothing of it was played
     found: dict[str, list[Trial]] = {place.actor: [] for place in view.manifest.plan}
     played: Counter[tuple[str, str, int]] = Counter()
     for receipt in last:
         played[receipt.scenario, receipt.actor.ref, receipt.trial] += 1
-        earlier = [log for log in logs[receipt.episode] if log.key != receipt.key]
-        trial = trial_of(receipt, [*earlier, own[receipt.key]])
+        key = receipt.key
+        earlier = [log for log in logs[key if receipt.attempt == 1 else receipt.episode] if log.key != key]
+        trial = trial_of(receipt, [*earlier, own[key]])
         found.setdefault(receipt.actor.ref, []).append(trial)
     needed = filter(view.manifest.needs, view.manifest.plan)
     planned = Counter((place.scenario, place.actor, place.trial) for place in needed)

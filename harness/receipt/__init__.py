@@ -9,7 +9,7 @@ from harness.receipt.late import keep_late
 from harness.receipt.locking import is_written, locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
-from harness.receipt.reading import read_manifest, read_run, results
+from harness.receipt.reading import read_manifest, read_outline, read_run, results
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile, carry_spending
 from harness.receipt.store import RunStore, write_report
@@ -41,6 +41,7 @@ __all__ = [
     "merge",
     "provider_failure",
     "read_manifest",
+    "read_outline",
     "read_run",
     "refuse_taken",
     "remainder",

@@ -12,6 +12,7 @@ from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.late import LATE, filled
 from harness.receipt.lines import lines, read_lines, value
+from harness.receipt.outline import ReceiptOutline
 from harness.receipt.spending import SPENDING, beyond
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
 from harness.schema.base import Frozen, digest_bytes
@@ -20,7 +21,7 @@ from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
 from harness.schema.spending import Entry
 
-__all__ = ["MANIFEST_MAX", "Part", "read_manifest", "read_run", "results"]
+__all__ = ["MANIFEST_MAX", "Part", "read_manifest", "read_outline", "read_run", "results"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 #: Largest manifest that is read, in bytes.
@@ -39,6 +40,15 @@ def read_run(folder: Path) -> RunView:
     Of a run that was killed, or still goes on, the finished episodes are read; a last line without its newline was
     never finished and is left out. Raises StoreError naming file and line; no content of the file is repeated.
     """
+    return _read(folder, Receipt)
+
+
+def read_outline(folder: Path) -> RunView:
+    """The same for who counts: of a run that ended, receipts are ``ReceiptOutline``s. Raises StoreError likewise."""
+    return _read(folder, ReceiptOutline)
+
+
+def _read(folder: Path, kind: type[Receipt]) -> RunView:
     manifest = read_manifest(folder)
     if manifest.state == "running":
         found = lines(folder / PART, torn_end=True) if os.path.lexists(folder / PART) else ()
@@ -48,7 +58,7 @@ def read_run(folder: Path) -> RunView:
         parts = [last[place] for place in sorted(last)]
         return _view(folder, manifest, [part.receipt for part in parts], [part.log for part in parts])
     log = tuple(value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in lines(folder / LOG))
-    return _view(folder, manifest, tuple(_receipts(folder, manifest)), log)
+    return _view(folder, manifest, tuple(_receipts(folder, manifest, kind)), log)
 
 
 def _view(folder: Path, manifest: Manifest, receipts: Sequence[Receipt], log: Sequence[RunLogEntry]) -> RunView:
@@ -89,14 +99,14 @@ def read_manifest(folder: Path) -> Manifest:
     return value(Manifest, _bytes(path), str(path))
 
 
-def _receipts(folder: Path, manifest: Manifest) -> Iterator[Receipt]:
-    """Each receipt, held against the chain of the manifest."""
+def _receipts(folder: Path, manifest: Manifest, kind: type[Receipt]) -> Iterator[Receipt]:
+    """Each receipt, its line held against the chain of the manifest before anything of it is left out."""
     path = folder / RECEIPTS
     previous: ReceiptLink | None = None
     count = 0
     for count, data in lines(path):
         where = f"{path}:{count}"
-        receipt = value(Receipt, data, where)
+        receipt = value(kind, data, where)
         previous = link(previous, receipt.key, digest_bytes(data))
         if count > len(manifest.receipts) or previous != manifest.receipts[count - 1]:
             raise StoreError(f"{where}: is not the receipt that {MANIFEST} names; the run was changed after it ended")

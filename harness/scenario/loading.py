@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from harness.documents import DocumentError, decoded, parse_toml, read_file
+from harness.documents.locating import line_of, lines
 from harness.errors import ScenarioError
 from harness.ports import Classifiers
 from harness.scenario.checking_answers import check_problems
@@ -21,7 +22,6 @@ from harness.scenario.checking_packet import packet_problems
 from harness.scenario.checking_rules import rule_problems
 from harness.scenario.checking_texts import built_in_names, text_problems
 from harness.scenario.checking_world import world_problems
-from harness.scenario.locating import line_of, lines
 from harness.scenario.parts import digest_and_parts
 from harness.scenario.placeholders import bind
 from harness.scenario.problem import Problem, dotted

@@ -11,8 +11,8 @@ from typing import Final
 
 from pydantic import ValidationError, create_model
 
+from harness.documents.locating import line_in_file
 from harness.errors import ScenarioError, ScriptError
-from harness.scenario.locating import line_in_file
 from harness.scenario.problem import KeyPath, Problem, dotted
 from harness.scenario.schema_errors import schema_problems
 from harness.schema.base import Frozen, JsonValue

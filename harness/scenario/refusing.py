@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.documents import DocumentError
+from harness.documents.locating import line_of, lines
 from harness.errors import ConfigError
-from harness.scenario.locating import line_of, lines
 from harness.scenario.problem import Problem, dotted
 
 __all__ = ["refusal", "unreadable"]

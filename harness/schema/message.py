@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
-from harness.schema.base import Frozen, JsonValue, Plain, plain
+from harness.schema.base import Frozen, JsonValue, Numerous, Plain, plain
 from harness.schema.limits import COUNT_MAX
 from harness.schema.tool import ToolCall, ToolSpec
 
@@ -65,7 +65,7 @@ def known_count(count: int | None) -> int | None:
 _Count = Annotated[int, AfterValidator(_bounded)]
 
 
-class Usage(Frozen):
+class Usage(Numerous):
     """Tokens of one attempt; None is unknown, never zero. What is beyond ``COUNT_MAX`` is ``COUNT_MAX + 1``.
 
     ``input_tokens`` counts all input, cache reads and writes included; ``output_tokens`` includes reasoning.

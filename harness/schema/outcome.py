@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from harness.schema.base import Frozen
+from harness.schema.base import Numerous
 
 __all__ = ["REASONS", "OpeningRefusal", "Outcome", "Reason", "Status"]
 
@@ -104,7 +104,7 @@ REASONS: dict[Status, tuple[str, ...]] = {
 }
 
 
-class Outcome(Frozen):
+class Outcome(Numerous):
     """``status/reason`` and a small closed detail: identifiers and counts only, never free text.
 
     ``detail`` is a code (``deadline``, ``transport``, ``ids``); ``limit``, ``observed``, ``attempted`` and

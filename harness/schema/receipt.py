@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NewType
+from functools import lru_cache
+from typing import Annotated, Final, Literal, NewType, TypeVar
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import Digest, Frozen, Plain, plain
+from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.evidence import Writer
 from harness.schema.finding import FindingCheck
@@ -32,6 +33,18 @@ __all__ = [
 
 #: A text that may be shown to anyone. Only ``harness.redaction`` makes one.
 RedactedText = NewType("RedactedText", str)
+
+
+_Value = TypeVar("_Value")
+
+
+@lru_cache(4096)
+def _one(value: _Value) -> _Value:
+    return value
+
+
+#: One object for all equal ones: a run has few scenarios, actors and planes, and its episodes end in few ways.
+_SHARED: Final = AfterValidator(_one)
 
 
 class Finding(Frozen):
@@ -79,7 +92,7 @@ class Step(Plain):
     command_digest: Digest | None = None
     arguments_digest: Digest | None = None
     answer_digest: Digest | None = None
-    shape: CommandShape | None = None
+    shape: Annotated[CommandShape | None, _SHARED] = None
     sets: tuple[Fact, ...] = ()
 
 
@@ -122,7 +135,7 @@ class Boundary(Plain):
     unexpected: int = 0
 
 
-class Receipt(Frozen):
+class Receipt(Numerous):
     """One episode. Its key is scenario digest, actor digest, plane (name, version, wheel), trial, attempt.
 
     ``definition_digest`` covers everything that was frozen at open, after workspace paths became placeholders.
@@ -130,23 +143,23 @@ class Receipt(Frozen):
 
     schema_version: Literal[1] = 1
     scenario: ScenarioId
-    scenario_digest: Digest
-    definition_digest: Digest | None
+    scenario_digest: Annotated[Digest, _SHARED]
+    definition_digest: Annotated[Digest | None, _SHARED]
     classifier_version: int
-    actor: ActorIdentity
-    plane: PlaneIdentity
+    actor: Annotated[ActorIdentity, _SHARED]
+    plane: Annotated[PlaneIdentity, _SHARED]
     trial: int
     attempt: int
-    outcome: Outcome
+    outcome: Annotated[Outcome, _SHARED]
     verdict: Verdict
     cause: Cause | None
     failure_code: Code | None
     findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
     steps: tuple[Step, ...]
-    turns: tuple[TurnSummary, ...]
-    counters: Counters
-    boundary: Boundary
+    turns: tuple[Annotated[TurnSummary, _SHARED], ...]
+    counters: Annotated[Counters, _SHARED]
+    boundary: Annotated[Boundary, _SHARED]
 
     @property
     def key(self) -> str:

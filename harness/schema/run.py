@@ -143,7 +143,7 @@ class OutputRow(Frozen):
     kept: str | None = None
 
 
-class RunLogEntry(Frozen):
+class RunLogEntry(Numerous):
     """What may differ between two identical runs; joined to a receipt by its key. Times are UTC ISO 8601, seconds.
 
     ``problem`` is one clear line about an episode that was not judged, made of our own words only.

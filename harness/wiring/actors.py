@@ -18,7 +18,7 @@ from harness.schema.message import GenerationSettings
 from harness.schema.scenario import LoadedScenario
 from harness.schema.script import Action, Script, ScriptSet
 from harness.wiring.network import Line, http_transport, require_network
-from harness.wiring.places import CONFIG, Settings
+from harness.wiring.places import Settings
 from harness.wiring.recordings import recorded_specs
 
 __all__ = ["Transports", "actor_specs", "covered_by", "live_spec", "open_actor", "secret_guard", "with_faults"]
@@ -79,7 +79,7 @@ def live_spec(place: Settings, text: str, sets: Sequence[str]) -> ActorSpec:
     """
     named = None
     if "/" not in text:
-        known = config.load_actors(place.cwd / CONFIG)
+        known = config.load_actors(place.config)
         named = known.get(text)
         if named is None:
             raise CatalogError("actor", text, (*_WRITTEN, *known))

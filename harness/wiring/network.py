@@ -8,7 +8,7 @@ from typing import Protocol
 from harness import catalog, config
 from harness.errors import EnvironmentProblem
 from harness.ports import Transport
-from harness.wiring.places import CONFIG, Settings
+from harness.wiring.places import Settings
 
 __all__ = ["Line", "certificates", "http_transport", "network_problem", "provider_config", "require_network"]
 
@@ -43,7 +43,7 @@ def certificates(place: Settings) -> str | None:
 def provider_config(place: Settings, name: str | None) -> config.ProviderConfig:
     """What ``harness.toml`` says of a provider, and over it the command line. Raises ConfigError."""
     nothing = config.ProviderConfig()
-    written = config.load_providers(place.cwd / CONFIG).get(name or "", nothing)
+    written = config.load_providers(place.config).get(name or "", nothing)
     given = place.providers.get(name or "", nothing)
     return replace(written, connect_s=given.connect_s or written.connect_s, read_s=given.read_s or written.read_s)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import platformdirs
 
 import harness
-from harness import catalog, command, scenario
+from harness import catalog, command, config, scenario
 from harness.config import ProviderConfig
 from harness.errors import CatalogError, EnvironmentProblem, RecordingError
 from harness.ports import Reporter
@@ -20,7 +20,6 @@ from harness.wiring.built_in import plane_operations
 from harness.wiring.judges import CLASSIFIERS
 
 __all__ = [
-    "CONFIG",
     "Settings",
     "imported_recording",
     "load_scenario",
@@ -34,8 +33,6 @@ __all__ = [
 
 #: Overrides where installed control planes are kept.
 HOME_VARIABLE = "HARNESS_HOME"
-#: Where actors and providers are described, in the working folder.
-CONFIG = "harness.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,18 @@ class Settings:
     search: tuple[Path, ...]
     environ: Mapping[str, str] = field(repr=False)
     providers: Mapping[str, ProviderConfig] = field(default_factory=dict)
+
+    @property
+    def config(self) -> Path:
+        """The file of the working folder that tells how harness is set; it need not exist. Raises ConfigError."""
+        return config.find(self.cwd)
+
+    @property
+    def reports(self) -> Path:
+        """The folder that runs are written below, where no option says else. Raises ConfigError."""
+        told = self.environ.get(config.variable(config.REPORTS))
+        written = None if told else config.reports_of(self.config)
+        return self.cwd / (told or ("reports" if written is None else str(written.value)))
 
     @property
     def search_path(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from harness import config
 from harness.suite import Care
-from harness.wiring.places import CONFIG, Settings
+from harness.wiring.places import Settings
 
 __all__ = ["care"]
 
@@ -16,7 +16,7 @@ def care(place: Settings, limits: Iterable[str], *, retries: int, refusals: int)
     given = config.read_limits(limits)
     written = {
         name: one.concurrency
-        for name, one in config.load_providers(place.cwd / CONFIG).items()
+        for name, one in config.load_providers(place.config).items()
         if one.concurrency is not None
     }
     return Care(concurrency={**written, **given}, retries=retries, refusals=refusals)

@@ -13,7 +13,7 @@ from harness.schema.message import GenerationSettings
 from harness.schema.recording import RecordingHeader, RerecordSpec
 from harness.wiring.actors import covered_by
 from harness.wiring.known_keys import known_keys
-from harness.wiring.places import CONFIG, Settings
+from harness.wiring.places import Settings
 
 __all__ = ["known_scrubber", "rerecord_spec"]
 
@@ -54,7 +54,7 @@ def _actor(place: Settings, header: RecordingHeader) -> tuple[str, tuple[str, ..
     identity = header.actor
     provider, model = identity.provider or "", identity.model or ""
     settings = identity.settings or GenerationSettings()
-    named = config.load_actors(place.cwd / CONFIG).get(identity.ref)
+    named = config.load_actors(place.config).get(identity.ref)
     if named is not None and (named.provider, named.model) == (provider, model):
         return identity.ref, () if named.settings == settings else _sets(settings)
     own = config.resolve(provider).base_url

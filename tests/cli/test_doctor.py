@@ -38,13 +38,14 @@ def test_an_installed_plane_is_told_with_its_place(
     here = InstalledPlane(identity=identity, python=Path("/planes/x/python"), root=Path("/planes/x"))
     monkeypatch.setattr(provision, "installed", lambda _: (here,))
 
-    facts = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
+    rows = [json.loads(line) for line in harness("doctor", "--format", "jsonl")[1].splitlines()]
+    facts, settings = [row for row in rows if "status" in row], [row for row in rows if "status" not in row]
 
     assert facts[-2]["name"] == "control plane registry"
     assert facts[-2]["text"].startswith("part of harness, version 1+")
     assert facts[-1] == {"name": "control plane loopx==0.4.8", "status": "ok", "text": "/planes/x", "hint": ""}
     assert harness("doctor")[1].startswith("everything that a run needs is here\n")
-    assert json.loads(harness("doctor", "--format", "json")[1]) == {"facts": facts}
+    assert json.loads(harness("doctor", "--format", "json")[1]) == {"facts": facts, "settings": settings}
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
@@ -76,7 +77,7 @@ def test_what_is_set_for_providers_is_told(harness: Harness, world: World) -> No
     assert {"name": "provider openai", "status": "ok", "text": "read time-out 30 s", "hint": ""} in facts
     file.write_text("[providers.openai]\nread_s = 'canary'\n", "utf-8")
     code, out, err = harness("doctor", "--format", "jsonl")
-    (fact,) = [row for row in map(json.loads, out.splitlines()) if row["name"] == "providers"]
+    (fact,) = [row for row in map(json.loads, out.splitlines()) if row.get("name") == "providers"]
     assert (code, err, fact["status"]) == (4, "", "missing")
     assert "read_s: not such a value; allowed: seconds from 0.01 to 86400" in fact["text"]
     assert "canary" not in out
@@ -89,7 +90,7 @@ def test_a_proxy_that_cannot_be_used_is_told_by_its_variable(
 
     code, out, err = harness("doctor", "--format", "jsonl")
 
-    (fact,) = [row for row in map(json.loads, out.splitlines()) if row["name"] == "network"]
+    (fact,) = [row for row in map(json.loads, out.splitlines()) if row.get("name") == "network"]
     assert (code, err, fact["status"]) == (4, "", "missing")
     assert "https_proxy names no proxy" in fact["text"]
     assert "canary" not in out

@@ -10,9 +10,10 @@ from typing import get_args
 
 import click
 import pytest
-from pages import PAGES, README, REPOSITORY, SCENARIO_PAGES, commands, fences, prose
+from pages import PAGES, README, REPOSITORY, SCENARIO_PAGES, blocks, commands, fences, prose
 from pydantic import BaseModel
 
+from harness import config
 from harness.cli import main as entry
 from harness.cli.exit_codes import PRECEDENCE, ExitCode
 from harness.schema import command, control, limits, rules, script, waiver
@@ -134,6 +135,18 @@ def test_running_lists_every_option_in_the_row_of_its_command_and_no_other() -> 
 def test_running_names_every_generation_setting() -> None:
     text = RUNNING.read_text("utf-8")
     assert [name for name in GenerationSettings.model_fields if f"`{name}`" not in text] == []
+
+
+def test_configuration_lists_every_key_in_the_row_of_its_table_and_its_example_is_read(tmp_path: Path) -> None:
+    page = REPOSITORY / "docs" / "configuration.md"
+    rows = re.findall(r"^\| `\[([a-z]+)\]` \|(.*)\|$", page.read_text("utf-8"), re.MULTILINE)
+    listed = {name: set(re.findall(r"`([a-z_]+)`", keys)) for name, keys in rows}
+    assert listed == {name: set(keys) for name, keys in config.COMMANDS.items()}
+    (example,) = blocks(page, "toml")
+    path = tmp_path / "harness.toml"
+    path.write_text(example, "utf-8")
+    assert config.load_defaults(path)["run"]["trials"].value == 20
+    assert list(config.load_actors(path)) == ["candidate"]
 
 
 def test_receipts_names_every_field_of_a_receipt() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,32 +11,13 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from workflow_steps import steps, variables
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 WORKFLOW = (REPOSITORY / "docs/examples/harness-pull-request.yml").read_text("utf-8")
 SCENARIO = "scenarios/loopx/selected-todo.toml"
-
-
-def steps() -> dict[str, str]:
-    """The commands of each named step that has some."""
-    found = re.findall(r"^      - name: (.+)\n((?:^        .*\n|^\n)+)", WORKFLOW, re.MULTILINE)
-    commands = {}
-    for name, body in found:
-        line = re.search(r"^        run: (?!\|)(.+)$", body, re.MULTILINE)
-        block = re.search(r"^        run: \|\n((?:^          .*\n?)+)", body, re.MULTILINE)
-        if line or block:
-            commands[name] = line[1] if line else re.sub("^ {10}", "", block[1], flags=re.MULTILINE) if block else ""
-    return commands
-
-
-def variables() -> dict[str, str]:
-    """What the workflow's ``env`` sets to a plain text."""
-    block = re.search(r"^env:\n((?:  .*\n)+)", WORKFLOW, re.MULTILINE)
-    assert block is not None
-    pairs = re.findall(r"^  (\w+): (.+)$", block[1], re.MULTILINE)
-    return {name: value for name, value in pairs if "${{" not in value}
 
 
 @pytest.fixture
@@ -62,9 +42,9 @@ def repository(line: CommandLine) -> CommandLine:
 def perform(line: CommandLine, step: str) -> tuple[int, str]:
     """Exit code and standard output of one step, in the shell that a runner uses."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    more = {**variables(), "PATH": programs, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md")}
+    more = {**variables(WORKFLOW), "PATH": programs, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md")}
     done = subprocess.run(
-        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()[step]],
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps(WORKFLOW)[step]],
         cwd=line.cwd,
         env=line.environment(more),
         capture_output=True,
@@ -78,14 +58,14 @@ INSTALL, REPLAY, TELL = "Install the control plane, and hold it against its hash
 
 
 def test_the_steps_are_those_that_are_run_here() -> None:
-    assert list(steps()) == ["Install harness", INSTALL, REPLAY, TELL]
-    assert steps()["Install harness"] == 'python -m pip install "$HARNESS"'
-    assert variables()["HARNESS"].startswith("behavior-harness==")
+    assert list(steps(WORKFLOW)) == ["Install harness", INSTALL, REPLAY, TELL]
+    assert steps(WORKFLOW)["Install harness"] == 'python -m pip install "$HARNESS"'
+    assert variables(WORKFLOW)["HARNESS"].startswith("behavior-harness==")
 
 
 def test_the_workflow_replays_and_tells_what_drifted(repository: CommandLine) -> None:
     code, shown = perform(repository, INSTALL)
-    assert (code, variables()["PLANE_WHEEL"] in shown) == (0, True)
+    assert (code, variables(WORKFLOW)["PLANE_WHEEL"] in shown) == (0, True)
 
     code, shown = perform(repository, REPLAY)
     assert (code, shown.splitlines()[0]) == (0, "1 of 1 passed")

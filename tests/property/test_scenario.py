@@ -11,9 +11,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.documents.locating import lines
 from harness.errors import HarnessError
 from harness.scenario import bind, load, load_scripts, static_values, substitute
-from harness.scenario.locating import lines
 from harness.scenario.placeholders import find_cycle, names_in
 from harness.scenario.problem import KeyPath
 from harness.wiring.built_in import plane_operations

@@ -111,6 +111,14 @@ def _unfinished(reply: Reply, *, is_counted: bool) -> Reply:
     return reply.model_copy(update=told if is_counted else {**told, "usage": None})
 
 
+def _without_empty_end(reply: Reply) -> Reply:
+    """A reply that nobody said was finished: a last call without arguments may have lost them, and is not made."""
+    calls = reply.calls
+    if not calls or calls[-1].arguments_raw.strip():
+        return reply
+    return reply.model_copy(update={"calls": (*calls[:-1], replace(calls[-1], arguments=None, fault="truncated"))})
+
+
 def read_stream(response: WireResponse) -> Reply:
     """The reply in a stream with a successful status.
 
@@ -132,7 +140,8 @@ def read_stream(response: WireResponse) -> Reply:
         raise broken_off(response, fold.partial(response.status), delivered=fold.has_begun)
     body = fold.body
     try:
-        return reply_of(body, response.status, fold.quirks)
+        reply = reply_of(body, response.status, fold.quirks)
+        return reply if "finish_missing" not in reply.quirks else _without_empty_end(reply)
     except ProviderError as error:
         raise with_partial(error, error.partial, delivered=True) from None
 

@@ -264,7 +264,7 @@ def written(tmp_path: Path, text: str) -> Path:
         ("[provider.openai]\nconcurrency = 1", "provider: unknown; did you mean [providers.NAME]? allowed: "),
         ("[actor.b]", "actor: unknown; did you mean [actors.NAME]? allowed: [actors.NAME], [providers.NAME]"),
         ("[Actors.b]", "a name: unknown; did you mean [actors.NAME]?"),
-        ("[run]", "run: unknown; allowed: [actors.NAME], [providers.NAME]"),
+        ("[runs]", "runs: unknown; did you mean [run]? allowed: [actors.NAME], [providers.NAME], [run], [check]"),
         ("concurrency = 4", "concurrency: unknown; allowed: [actors.NAME]"),
         (f'"{CANARY}" = 1', "a name: unknown; allowed: "),
         (f'api_key = "{CANARY}"', "api_key: unknown; allowed: "),

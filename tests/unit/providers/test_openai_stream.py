@@ -273,6 +273,15 @@ def test_the_last_event_makes_an_answer_whole_that_has_no_word() -> None:
     assert (got.text, got.finish, got.finish_word, got.quirks) == ("Hello", "unknown", None, ("finish_missing",))
 
 
+@pytest.mark.parametrize("arguments", ["", " ", None])
+def test_a_last_call_without_arguments_may_have_lost_them_where_no_word_ends_the_answer(arguments: str | None) -> None:
+    first, last = call(0, "a", "ring", ""), call(1, "b", "ring", arguments)
+    got = read(calls(first), calls(last), DONE)
+    assert [(one.arguments, one.fault) for one in got.calls] == [({}, None), (None, "truncated")]
+    assert made(read(calls(last), chunk(word="tool_calls"), DONE)) == [("b", "ring", {})]
+    assert made(read(calls(call(0, "a", "ring", "{}")), DONE)) == [("a", "ring", {})]
+
+
 def test_a_word_makes_an_answer_whole_that_has_no_last_event() -> None:
     got = read(chunk({"content": "Hello"}), chunk(word="stop"))
     assert (got.text, got.finish, got.quirks) == ("Hello", "stop", ())

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from synthetic_run import Synthetic
 
 from harness.errors import StoreError
-from harness.receipt import RunStore, lines, read_run
+from harness.receipt import RunStore, lines, read_outline, read_run
 from harness.redaction import SecretGuard
-from harness.schema.run import EpisodeResult, Manifest
+from harness.schema.run import EpisodeResult, Manifest, RunView
 
 MakeResult = Callable[[int], EpisodeResult]
 
@@ -154,3 +155,24 @@ def test_receipts_without_an_end_are_refused_and_not_read(tmp_path: Path, monkey
     monkeypatch.setattr(lines, "LINE_MAX", 50)
     with pytest.raises(StoreError, match=r"long\.jsonl:1: is too large; allowed: lines of less than 50 bytes"):
         list(lines.lines(tmp_path / "long.jsonl"))
+
+
+def test_an_outline_tells_what_is_counted_and_leaves_out_the_steps(tmp_path: Path) -> None:
+    folder = Synthetic(trials=2, scenarios=1).write(tmp_path / "run")
+    left_out = {"steps": (), "turns": (), "facts": (), "findings": ()}
+    whole, outline = read_run(folder), read_outline(folder)
+    assert outline.log == whole.log
+    assert any(receipt.steps for receipt in whole.receipts)
+    for receipt, short in zip(whole.receipts, outline.receipts, strict=True):
+        told = {name: value for name, value in dict(receipt).items() if name != "boundary"}
+        assert {name: value for name, value in dict(short).items() if name != "boundary"} == {**told, **left_out}
+        assert short.key == receipt.key
+    assert outline.receipts[0].actor is outline.receipts[1].actor
+
+
+@pytest.mark.parametrize("read", [read_run, read_outline])
+def test_a_step_that_was_changed_is_told_by_whoever_reads(tmp_path: Path, read: Callable[[Path], RunView]) -> None:
+    folder = Synthetic(trials=1, scenarios=1).write(tmp_path / "run")
+    change(folder / "receipts.jsonl", '"executed":true', '"executed":false')
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:1: is not the receipt that manifest\.json names"):
+        read(folder)

@@ -10,10 +10,12 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from harness.documents import DocumentError, decoded, read_file
-from harness.scenario.problem import KeyPath
+from harness.documents.files import DocumentError, decoded, read_file
 
-__all__ = ["line_in_file", "line_of", "lines"]
+__all__ = ["KeyPath", "line_in_file", "line_of", "lines"]
+
+#: Leads to a place in a document: keys of tables, and indices of arrays from 0.
+KeyPath = tuple[str | int, ...]
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")

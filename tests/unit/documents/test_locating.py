@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from harness.scenario.locating import line_of, lines
+from harness.documents.locating import line_of, lines
 from harness.scenario.problem import KeyPath, dotted, nearest
 
 ODD = r'''# a comment with [brackets] and "quotes"
