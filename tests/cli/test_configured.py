@@ -74,7 +74,7 @@ EACH_TIME = {
         "provenance",
         "transcripts",
         "early",
-        *("details", "baseline"),
+        *("details", "baseline", "power_plan", "detect", "power", "expect"),
     ),
     *("mutate_recording", "mutate_script", "drop_fixtures", "walk", "deep"),
     # these have a place in [providers.NAME]
