@@ -199,7 +199,7 @@ def test_a_turn_at_the_provider_and_room_at_the_account_are_asked_for_at_once() 
     assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
     assert here.ceiling.committed == 4
     assert away.reserve("a", Decimal(4), seconds=3.0, stopped=never)
-    assert (here.asked, here.ceiling.committed) == (["Enter"], 4)
+    assert (here.asked, here.ceiling.committed) == (["Enter"], Decimal(4))
     assert away.reserve("b", Decimal(1), seconds=1.0, stopped=never)  # what was not foretold is asked
     visit.leave()
     away.settle("b", Decimal(1))
@@ -220,7 +220,7 @@ def test_who_has_its_turn_and_no_room_yet_waits_for_it() -> None:
     assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
     here.ceiling.settle("out", Decimal(1))
     assert away.reserve("a", Decimal(8), seconds=1.0, stopped=never)
-    assert (here.asked, here.ceiling.committed) == (["Reserve", "Enter", "Reserve"], 9)
+    assert (here.asked, here.ceiling.committed) == (["Reserve", "Enter", "Reserve"], Decimal(9))
 
 
 def test_nothing_is_set_aside_for_a_call_that_may_not_be_sent_or_of_another_episode() -> None:
