@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -85,16 +85,24 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    for remark in standing.remarks(places):
-        note(f"harness: {remark}")
-    problem = note_run(folder, settings.cwd / "reports", view)
-    if problem is not None:
-        note(f"harness: {problem}")
+    _tell(standing.remarks(places))
+    _index(folder, settings.cwd / "reports", view)
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
     done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
     besides = of_suite(end, reached, done, len(jobs), folder, command=command)
     return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+
+
+def _tell(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        note(f"harness: {remark}")
+
+
+def _index(folder: Path, reports: Path, view: RunView) -> None:
+    problem = note_run(folder, reports, view)
+    if problem is not None:
+        note(f"harness: {problem}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
