@@ -35,21 +35,21 @@ def as_json(figures: Sequence[ActorFigures], found: Comparison, costs: Sequence[
     """All of it, with the names of the methods."""
     actors: list[JsonValue] = [one.model_dump(mode="json", exclude={"scenarios"}) for one in figures]
     whole: dict[str, JsonValue] = found.model_dump(mode="json", exclude={"contenders"})
-    gaps: list[JsonValue] = [gap.model_dump(mode="json") for gap in costs]
+    gaps: list[JsonValue] = [one.model_dump(mode="json") for one in costs]
     return {"methods": dict(_METHODS), "contenders": actors, **whole, "costs": gaps}
 
 
 def as_rows(found: Comparison, costs: Sequence[CostGap]) -> Iterator[JsonValue]:
     """A line for each pair; both are named by run and actor. ``costs`` is null where no gap is known."""
-    gaps = {(gap.first, gap.second): gap for gap in costs}
+    gaps = {(one.first, one.second): one for one in costs}
     for pair in found.pairs:
         sides: dict[str, JsonValue] = {
             side: found.contenders[place].model_dump(mode="json")
             for side, place in (("first", pair.first), ("second", pair.second))
         }
         row: dict[str, JsonValue] = pair.model_dump(mode="json")
-        gap = gaps.get((pair.first, pair.second))
-        cost: JsonValue = None if gap is None else gap.model_dump(mode="json", exclude={"first", "second"})
+        dear = gaps.get((pair.first, pair.second))
+        cost: JsonValue = None if dear is None else dear.model_dump(mode="json", exclude={"first", "second"})
         yield {**row, **sides, "costs": cost}
 
 
@@ -59,7 +59,7 @@ def as_text(
     """A table of all, a verdict on each pair, and whether there is an order."""
     letters = letters_by_run(views)
     names = [harmless(f"{letters[one.run]}{one.actor}") for one in figures]
-    gaps = {(gap.first, gap.second): gap for gap in costs}
+    gaps = {(one.first, one.second): one for one in costs}
     parts = []
     if len(views) > 1:
         parts.append("\n".join(folded(f"{letters[name]}{name}") for name in views))

@@ -60,6 +60,8 @@ def _decision(one: Decision, policy: Policy, where: str, letter: str) -> Iterato
         label = reason.demand.tier or "overall"
         yield line("" if label == before else label, _sentence(reason, policy))
         before = label
+    for said in _too_few(one.reasons):
+        yield line("trials", said)
     if one.not_judged:
         yield line("left out", _left_out(one, policy))
     for aside in one.set_aside:
@@ -92,7 +94,7 @@ def _sentence(reason: Reason, policy: Policy) -> str:
     if reason.finding == "open":
         return f"{told}; but if what was not judged had failed, that would not be so"
     if reason.finding == "too_few":
-        return f"{told}; but {_short(reason)}"
+        return f"{told}; but not each scenario has the trials that are asked for"
     return told
 
 
@@ -157,15 +159,22 @@ def _more_of_both(reason: Reason) -> str:
     )
 
 
-def _short(reason: Reason) -> str:
-    """Which scenarios have fewer trials than are asked for."""
-    sides = [
-        f"{_listed([f'{name} has {times}' for name, times in short.items()])}{where}"
-        for short, where in ((reason.short, ""), (reason.short_baseline, " in the baseline"))
-        if short
-    ]
-    trials = counted(reason.demand.trials, "judged trial")
-    return f"each scenario is to have {trials}: {'; '.join(sides)}"
+def _too_few(reasons: Sequence[Reason]) -> Iterator[str]:
+    """Which scenarios have fewer trials than are asked for, for each number of trials that keeps something open."""
+    held = [reason for reason in reasons if reason.finding == "too_few"]
+    for trials in dict.fromkeys(reason.demand.trials for reason in held):
+        some = [reason for reason in held if reason.demand.trials == trials]
+        own = {name: n for reason in some for name, n in reason.short.items()}
+        before = {name: n for reason in some for name, n in reason.short_baseline.items()}
+        sides = [f"{_fewest(short)}{where}" for short, where in ((own, ""), (before, " in the baseline")) if short]
+        yield f"each scenario is to have {counted(trials, 'judged trial')}: {'; '.join(sides)}"
+
+
+def _fewest(short: Mapping[str, int]) -> str:
+    """Each by its name, or how many they are and what the fewest is."""
+    if len(short) > _NAMED:
+        return f"{len(short)} scenarios have fewer, {min(short.values())} at least"
+    return ", ".join(f"{name} has {n}" for name, n in short.items())
 
 
 def _passed(reason: Reason, policy: Policy) -> str:

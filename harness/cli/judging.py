@@ -113,6 +113,11 @@ class Judging:
                     demands=tuple(_of(asked[view.manifest.run_id], view.manifest.scenarios)),
                     against=against,
                     baseline=others,
+                    set_aside={
+                        scenario: f"in quarantine {entry.terms}"
+                        for (scenario, who), entry in view.manifest.set_aside.items()
+                        if who == actor
+                    },
                 )
             )
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -57,8 +57,6 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         confinement=_held_throughout(order, before),
         quarantine=standing.applied(places),
     )
-    if order.judging is not None:
-        order.judging.refuse(str(folder), manifest)
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
     left = tuple(enumerate(jobs)) if before is None else before.left.jobs
@@ -80,29 +78,21 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
             view = read_run(folder)
             write_reports(store, order.reporters, view, settings.cwd / "reports")
     tell_left_out(view)
-    decisions = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
+    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     tell_waiting(settings, view, folder)
     tell_damaged(view, folder)
     tell_beside(view)
-    _tell(standing.remarks(places))
-    _index(folder, settings.cwd / "reports", view)
+    _note(*standing.remarks(places), note_run(folder, settings.cwd / "reports", view))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
-    done = len(last_attempts(view.receipts))
     command = go_on(folder, view.manifest, most=higher(reached, order.ceilings))
-    besides = of_suite(end, reached, done, len(jobs), folder, command=command)
-    return ended({*found, *of_receipts(view, len(jobs)), *besides}, decisions)
+    besides = of_suite(end, reached, len(last_attempts(view.receipts)), len(jobs), folder, command=command)
+    return ended({*found, *undecided, *of_receipts(view, len(jobs)), *besides}, decisions)
 
 
-def _tell(remarks: Iterable[str]) -> None:
-    for remark in remarks:
+def _note(*remarks: str | None) -> None:
+    for remark in filter(None, remarks):
         note(f"harness: {remark}")
-
-
-def _index(folder: Path, reports: Path, view: RunView) -> None:
-    problem = note_run(folder, reports, view)
-    if problem is not None:
-        note(f"harness: {problem}")
 
 
 def _resumed(folder: Path, jobs: Sequence[EpisodeJob], order: Order) -> Resumed:
@@ -125,7 +115,9 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with."""
+    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
+    if order.judging is not None:
+        order.judging.refuse(str(folder), manifest)
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))
@@ -161,14 +153,21 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _decisions(order: Order, folder: Path, view: RunView, *, is_broken_off: bool) -> tuple[Decision, ...]:
-    """What the policy says, where there is one; what somebody broke off is gone on with before it is judged."""
+def _decisions(
+    order: Order, folder: Path, view: RunView, *, is_broken_off: bool
+) -> tuple[tuple[Decision, ...], set[ExitCode]]:
+    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
     if order.judging is None:
-        return ()
+        return (), set()
     if is_broken_off:
         note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
-        return ()
-    return order.judging.decisions({str(folder): view})
+        return (), set()
+    try:
+        return order.judging.decisions({str(folder): view}), set()
+    except UsageError as error:
+        # what was played is paid for and told all the same
+        note(f"harness: {error}")
+        return (), {ExitCode.BAD_INPUT}
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:

@@ -11,7 +11,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.judged_runs import beside, figures_of, read_whole, trials_by_actor
 from harness.cli.judging import Judging, ended, judging_options
 from harness.cli.options import format_option
-from harness.cli.output import say, say_json
+from harness.cli.output import note, say, say_json
 from harness.cli.qualify_told import as_json, as_rows, as_text
 from harness.cli.rates_told import letters_by_run
 from harness.cli.spreadsheet import as_csv
@@ -61,6 +61,8 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
             say_json(row)
     elif form == "csv":
         say(as_csv(told, by_scenario=True).removesuffix("\n"))
+        if judging is not None:
+            note(judging.as_text(decisions, letters_by_run(views)))
     else:
         say(as_text(views, told))
         if judging is not None:

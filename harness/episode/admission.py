@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.episode.hands import TurnInHand
 from harness.episode.keeping_pace import enter, leave
 from harness.episode.ledger import row_of
 from harness.episode.world import World
+from harness.ports import Quota
+from harness.schema.message import ModelRequest
 from harness.schema.outcome import Outcome
 from harness.schema.record import OpStarted
 
@@ -35,6 +39,8 @@ def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
     """Start an attempt, or the ending that this is refused with; one that was started before was admitted then."""
     quota, request = world.parts.quota, turn.request
     is_new = world.journal.ahead is None
+    if quota is not None and request is not None and is_new:
+        _foretell(world, quota, row_of(turn.operation, attempt), request)
     refused = enter(world) if is_new else None
     if refused is not None:
         return refused
@@ -54,6 +60,12 @@ def start(world: World, turn: TurnInHand, attempt: int) -> Outcome | None:
     if quota is not None:
         quota.settle(row_of(turn.operation, attempt), None, billed=False)
     return world.bounds.cancellation()
+
+
+def _foretell(world: World, quota: Quota, attempt: str, request: ModelRequest) -> None:
+    foretold: Callable[[str, ModelRequest, Callable[[], float]], None] | None = getattr(quota, "foretold", None)
+    if foretold is not None:
+        foretold(attempt, request, lambda: call_s(world))
 
 
 def call_s(world: World) -> float:

@@ -35,15 +35,15 @@ def _in_order(value: object) -> object:
     elif isinstance(value, list | tuple):
         return [_in_order(item) for item in value]
     elif isinstance(value, Plain):
-        named = [(name, getattr(value, name)) for name in _names(type(value))]
+        named = [(name, getattr(value, name)) for name in _in_names_order(value.__slots__)]
     else:
         return _in_order(fields_of(value)) if isinstance(value, Frozen) else value
     return {name: held if isinstance(held, _LEAVES) or name in _THEIRS else _in_order(held) for name, held in named}
 
 
 @cache
-def _names(kind: type[Plain]) -> tuple[str, ...]:
-    return tuple(sorted(kind.__slots__))
+def _in_names_order(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 class EncodedMessages:

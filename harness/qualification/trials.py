@@ -43,8 +43,7 @@ def trial_of(receipt: Receipt, logs: Sequence[RunLogEntry]) -> Trial:
     damaged = sum(log.at_least for log in logs)
     own = logs[-1].attempts if logs else ()
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
-    # without a row there are four empty columns
-    columns = [[counts[place] for counts in map(_told, rows)] for place in range(4)]
+    tokens, untold = _tokens(rows)
     return Trial(
         scenario=receipt.scenario,
         verdict=receipt.verdict,
@@ -56,24 +55,21 @@ def trial_of(receipt: Receipt, logs: Sequence[RunLogEntry]) -> Trial:
         calls=len(rows) + damaged,
         unknown_calls=len(rows) - len(known) + damaged,
         micro_usd=sum(known, Decimal(0)),
-        tokens=_four(_known(column) for column in columns),
-        untold=_four(column.count(None) + damaged for column in columns),
+        tokens=(tokens[0], tokens[1], tokens[2], tokens[3]),
+        untold=(untold[0] + damaged, untold[1] + damaged, untold[2] + damaged, untold[3] + damaged),
         models=tuple(dict.fromkeys(row.model for row in own if row.model is not None)),
         fingerprints=tuple(dict.fromkeys(row.fingerprint for row in own if row.fingerprint is not None)),
     )
 
 
-def _told(row: AttemptRow) -> tuple[int | None, ...]:
-    """Tokens of input, of that from a cache, of output, of that for reasoning."""
-    one = Usage() if row.usage is None or row.inconsistent else row.usage
-    sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)
-    return tuple(map(known_count, sorts))
-
-
-def _known(column: Iterable[int | None]) -> int:
-    return sum(count for count in column if count is not None)
-
-
-def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
-    first, second, third, fourth = counts
-    return first, second, third, fourth
+def _tokens(rows: Iterable[AttemptRow]) -> tuple[list[int], list[int]]:
+    """Tokens of input, of that from a cache, of output, of that for reasoning; of how many calls each is unknown."""
+    tokens, untold = [0, 0, 0, 0], [0, 0, 0, 0]
+    for row in rows:
+        one = Usage() if row.usage is None or row.inconsistent else row.usage
+        sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)
+        for place, count in enumerate(sorts):
+            known = known_count(count)
+            tokens[place] += known or 0
+            untold[place] += known is None
+    return tokens, untold

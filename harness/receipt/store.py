@@ -19,6 +19,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, get_args
 
+from pydantic_core import PydanticSerializationError
+
 from harness.documents import DocumentError, read_file
 from harness.errors import HarnessError, StoreError
 from harness.receipt.canonical import line, link
@@ -29,14 +31,14 @@ from harness.receipt.manifest_text import guarded, manifest_pieces, seal_of
 from harness.redaction import SecretGuard
 from harness.schema.base import Digest, encoding
 from harness.schema.counting import counted, worded
-from harness.schema.run import EpisodeResult, Manifest, ReceiptLink
+from harness.schema.run import EpisodeResult, Manifest, ReceiptLink, RunLogEntry
 from harness.schema.verdict import Verdict
 
 __all__ = ["LOG", "MANIFEST", "PART", "RECEIPTS", "RunStore", "write_report"]
 
 RECEIPTS = "receipts.jsonl"
 LOG = "run.jsonl"
-_log_line = encoding(allow_nan=True, sort_keys=False)
+_any_text = encoding(sort_keys=False)
 
 
 class RunStore:
@@ -136,7 +138,7 @@ class RunStore:
         """
         if not 0 <= position < len(self._manifest.plan):
             raise HarnessError(f"place {position} is not in a plan of {len(self._manifest.plan)} episodes")
-        receipt, log = line(result.receipt), _log_line(result.log.model_dump(mode="json"))
+        receipt, log = line(result.receipt), _log_line(result.log)
         head = f'{{"position":{position},"receipt":'
         data = f"{head}{receipt}{BETWEEN}{log}}}\n".encode("ascii")
         self._guard.check(data, RECEIPTS)
@@ -259,6 +261,15 @@ class RunStore:
                 # whatever came in between, Ctrl-C included: a torn line would make what follows unreadable
                 with suppress(OSError):
                     os.ftruncate(self._part, self._size)
+
+
+def _log_line(log: RunLogEntry) -> str:
+    """In ASCII, and nothing invisible in it: pydantic is fast, and leaves one such character as it is."""
+    try:
+        text = log.model_dump_json(ensure_ascii=True)
+    except PydanticSerializationError:  # a path that is no UTF-8
+        text = "\x7f"
+    return _any_text(log.model_dump(mode="json")) if "\x7f" in text else text
 
 
 def write_report(folder: Path, filename: str, text: str, guard: SecretGuard) -> Path:

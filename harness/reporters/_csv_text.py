@@ -38,16 +38,23 @@ def _cell(value: Cell) -> str:
         case bool():
             return str(value).lower()
         case str():
-            shown = "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in value)
-            return f"'{shown}" if _is_formula(value) else shown
+            return f"'{_shown(value)}" if _is_formula(value) else _shown(value)
         case Decimal():
             return f"{value:f}"
         case _:
             return repr(value)
 
 
+def _shown(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+
+
 def _is_formula(text: str) -> bool:
     """By the first letter that is neither blank nor without a width; what begins with a line end is none to show."""
+    if text[:1].isalnum():
+        return False
     if text[:1] in {"\t", "\r", "\n"}:
         return True
     seen = next((letter for letter in text if letter.isprintable() and not letter.isspace()), "")

@@ -241,6 +241,8 @@ def _is_stale(receipt: Receipt) -> bool:
 
 def plain(text: str) -> str:
     """A text without characters that act on a terminal, hide, or are not allowed in XML: each becomes ``�``."""
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 

@@ -30,6 +30,10 @@ __all__ = ["JunitReporter", "build"]
 
 #: All attempts at an episode, the one that counts last.
 Trial = tuple[Episode, ...]
+#: The trials of a scenario, and the places of the plan that are empty.
+_Parts = tuple[list[Trial], list[PlannedEpisode]]
+#: Its name and its value; None where there is none to tell.
+_Property = tuple[str, str | None]
 
 _MICRO: Final = Decimal(1_000_000)
 
@@ -43,15 +47,17 @@ class JunitReporter:
     def render(self, view: RunView) -> str:
         """The whole file; well-formed whatever the texts are."""
         trials, empty = by_trial(episodes(view)), not_run(view)
+        # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
+        of_run = (("run", cost_line(view)), ("run_id", view.manifest.run_id))
         root = ET.Element("testsuites", name=f"harness {plain(view.manifest.run_id)}")
         names = [place.scenario for place in view.manifest.plan] + [tries[-1].receipt.scenario for tries in trials]
-        of_name: dict[str, tuple[list[Trial], list[PlannedEpisode]]] = {name: ([], []) for name in names}
+        of_name: dict[str, _Parts] = {name: ([], []) for name in names}
         for tries in trials:
             of_name[tries[-1].receipt.scenario][0].append(tries)
         for place in empty:
             of_name[place.scenario][1].append(place)
-        for name, (some, places) in of_name.items():
-            _suite(root, name, some, places, view)
+        for name, parts in of_name.items():
+            _suite(root, name, (*of_run, *_about(name, parts[0], view)), parts, view)
         _totals(root, trials, empty, quiet=tolerated(view))
         ET.indent(root)
         return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -62,12 +68,11 @@ def build() -> Reporter:
     return JunitReporter()
 
 
-def _suite(
-    root: ET.Element, name: str, trials: Sequence[Trial], empty: Sequence[PlannedEpisode], view: RunView
-) -> None:
+def _suite(root: ET.Element, name: str, about: Iterable[_Property], parts: _Parts, view: RunView) -> None:
+    trials, empty = parts
     suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
     quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
-    _properties(suite, _about(name, trials, view))
+    _properties(suite, about)
     _totals(suite, trials, empty, quiet=quiet)
     for tries in trials:
         _case(suite, tries, quiet=quiet)
@@ -79,17 +84,14 @@ def _suite(
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
 
 
-def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[tuple[str, str | None]]:
+def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[_Property]:
     """What all cases of a suite have in common: the digests of what was asked, and of who answered."""
-    # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
-    yield "run", cost_line(view)
-    yield "run_id", view.manifest.run_id
     yield "scenario_digest", next((one.digest for one in view.manifest.scenarios if one.id == name), None)
     for actor in {tries[-1].receipt.actor.digest: tries[-1].receipt.actor for tries in trials}.values():
         yield f"actor_digest:{actor.ref}", actor.digest
 
 
-def _properties(element: ET.Element, told: Iterable[tuple[str, str | None]]) -> None:
+def _properties(element: ET.Element, told: Iterable[_Property]) -> None:
     """Those that have a value; no empty element, which some schemas refuse."""
     there = [(name, value) for name, value in told if value is not None]
     if there:
@@ -140,7 +142,7 @@ def _named(row: Episode) -> str:
     return row.who if row.receipt.trial == 1 else f"{row.who}, trial {row.receipt.trial}"
 
 
-def _of_case(tries: Trial) -> Iterator[tuple[str, str | None]]:
+def _of_case(tries: Trial) -> Iterator[_Property]:
     row = tries[-1]
     receipt = row.receipt
     yield "outcome", receipt.outcome.name

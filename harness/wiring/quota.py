@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness import meter
 from harness.schema.actor import ActorSpec
@@ -14,7 +14,7 @@ from harness.schema.message import ModelRequest, Usage
 from harness.schema.run import EpisodeJob
 from harness.schema.spending import Entry, entry_name
 
-__all__ = ["Account", "EpisodeQuota", "most_of"]
+__all__ = ["Account", "EpisodeQuota", "Foretold", "most_of"]
 
 
 class Account(Protocol):
@@ -33,11 +33,20 @@ class Account(Protocol):
         """What it really cost; None: nobody knows."""
 
 
+@runtime_checkable
+class Foretold(Protocol):
+    """An account that another process holds: told what will be reserved, it can be asked for two things at once."""
+
+    def foretold(self, attempt: str, most: Decimal | None, seconds: Callable[[], float]) -> None:
+        """Once a call may be sent this is reserved, with so many seconds as there are then."""
+
+
 class EpisodeQuota:
     """Reserves for the attempts of one job."""
 
     def __init__(self, ceiling: Account, job: EpisodeJob) -> None:
         self._ceiling, self._job = ceiling, job
+        self._foretold: tuple[str, Decimal | None] = "", None
 
     def admits(self) -> bool:
         """Whether the episode may begin."""
@@ -49,8 +58,16 @@ class EpisodeQuota:
 
     def reserve(self, attempt: str, request: ModelRequest, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside the most that an attempt can cost."""
-        most = most_of(self._job.actor, request)
-        return self._ceiling.reserve(self._name(attempt), most, seconds=seconds, stopped=stopped)
+        name, (known, most) = self._name(attempt), self._foretold
+        if name != known:
+            most = most_of(self._job.actor, request)
+        return self._ceiling.reserve(name, most, seconds=seconds, stopped=stopped)
+
+    def foretold(self, attempt: str, request: ModelRequest, seconds: Callable[[], float]) -> None:
+        """An attempt will be reserved with this, once it has waited for its turn at the provider."""
+        if isinstance(self._ceiling, Foretold):
+            self._foretold = self._name(attempt), most_of(self._job.actor, request)
+            self._ceiling.foretold(*self._foretold, seconds)
 
     def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
         """What it did cost; one that was not sent, or was turned away, cost nothing."""

@@ -79,17 +79,25 @@ class Settle(NamedTuple):
 
 
 class Enter(NamedTuple):
-    """May a call be sent now: an Entered. ``share`` is where in the spread after a closed gate, from 0 to 1."""
+    """May a call be sent now: an Entered. ``share`` is where in the spread after a closed gate, from 0 to 1.
+
+    Where it may, ``then`` is asked too.
+    """
 
     patience_s: float
     share: float
+    then: Reserve | None = None
 
 
 class Entered(NamedTuple):
-    """``stopped``: not yet, ask again. ``begun`` is what the end of the call is told with."""
+    """``stopped``: not yet, ask again. ``begun`` is what the end of the call is told with.
+
+    ``then`` is the answer to what was asked in that case; None where nothing was.
+    """
 
     may: Literal["may_send", "stopped", "closed"]
     begun: int = 0
+    then: Reserved | None = None
 
 
 class Ended(NamedTuple):
@@ -120,24 +128,26 @@ class Clerk:
                 return self._ceiling.is_open()
             case Before(attempt):
                 return self._ceiling.before(attempt)
-            case Reserve(attempt, most, seconds):
-                return self._reserve(attempt, most, seconds)
-            case Enter(patience_s, share):
-                return self._enter(patience_s, share)
+            case Reserve():
+                return self._reserve(question)
+            case Enter():
+                return self._enter(question)
             case _:
                 raise TypeError(type(question).__name__)
 
-    def _reserve(self, attempt: str, most: Decimal | None, seconds: float) -> Reserved:
-        may = self._ceiling.reserve(attempt, most, seconds=seconds, stopped=self._slice())
+    def _reserve(self, asked: Reserve) -> Reserved:
+        may = self._ceiling.reserve(asked.attempt, asked.most, seconds=asked.seconds, stopped=self._slice())
         if may:
-            self._reserved.add(attempt)
+            self._reserved.add(asked.attempt)
         return Reserved(may, ask_again=not may and self._ceiling.reached is None)
 
-    def _enter(self, patience_s: float, share: float) -> Entered:
+    def _enter(self, asked: Enter) -> Entered:
         if self._visitor is None or self._pace is None:
             raise TypeError("a script has no pace")
-        may = self._visitor.enter(patience_s=patience_s, stopped=self._slice(), share=share)
-        return Entered(may, self._pace.begun())
+        may = self._visitor.enter(patience_s=asked.patience_s, stopped=self._slice(), share=asked.share)
+        begun = self._pace.begun()
+        then = self._reserve(asked.then) if may == "may_send" and asked.then is not None else None
+        return Entered(may, begun, then)
 
     def _slice(self) -> Callable[[], bool]:
         until = self._clock.monotonic() + SLICE_S

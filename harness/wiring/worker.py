@@ -114,12 +114,30 @@ class Away:
 
     def reserve(self, attempt: str, most: Decimal | None, *, seconds: float, stopped: Callable[[], bool]) -> bool:
         """Set aside what it can cost at most; nothing once nobody is there any more."""
+        self._mine.foretold = None
+        answered, self._mine.answered = self._mine.__dict__.get("answered"), None
+        if answered is not None and answered[0] == attempt and not answered[1].ask_again:
+            may: bool = answered[1].may
+            return may
         asked = Reserve(attempt, most, seconds)
         while not stopped():
             said = self.asked(asked, Reserved, nobody=Reserved(may=False))
             if not said.ask_again:
                 return said.may
         return False
+
+    def foretold(self, attempt: str, most: Decimal | None, seconds: Callable[[], float]) -> None:
+        """The episode on this thread will reserve that; it is asked for together with the turn at the provider."""
+        self._mine.foretold, self._mine.answered = (attempt, most, seconds), None
+
+    def entered(self, patience_s: float, share: float) -> Entered:
+        """Whether the episode on this thread may send a call now, and with that what it foretold."""
+        foretold = self._mine.__dict__.get("foretold")
+        then = None if foretold is None else Reserve(foretold[0], foretold[1], foretold[2]())
+        said = self.asked(Enter(patience_s, share, then), Entered, nobody=Entered("stopped"))
+        if then is not None and said.then is not None:
+            self._mine.answered = then.attempt, said.then
+        return said
 
     def settle(self, attempt: str, cost: Decimal | None) -> None:
         """What it really cost. How the call ended that this settles goes along, for both come at once."""
@@ -140,7 +158,7 @@ class Away:
         name = answerer(identity)
         if name is None:
             return None
-        self._mine.left = None
+        self._mine.left = self._mine.foretold = self._mine.answered = None
         visit = self._mine.visit = _Visit(self, self._desk, name)
         return visit
 
@@ -180,9 +198,8 @@ class _Visit:
 
     def enter(self, *, patience_s: float, stopped: Callable[[], bool]) -> Literal["may_send", "stopped", "closed"]:
         """Wait until a call may be sent; ``stopped`` once nobody is there any more."""
-        asked = Enter(patience_s, self._share)
         while not self._is_in and not stopped():
-            said = self._away.asked(asked, Entered, nobody=Entered("stopped"))
+            said = self._away.entered(patience_s, self._share)
             if said.may == "closed":
                 return "closed"
             if said.may == "may_send":

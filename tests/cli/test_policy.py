@@ -186,6 +186,17 @@ def test_each_situation_has_its_answer_in_plain_words(
     assert not JARGON.search(out + err)
 
 
+def test_many_scenarios_with_too_few_trials_are_counted_and_not_listed(harness: Harness) -> None:
+    last([30] * 5, 30)
+    write_run(Path("night"), [*all_of([30] * 4, 30, OLD), *several("pack/s5", 29, 29, actor=OLD)])
+    Path("more.toml").write_text("schema = 1\nrate = 0.5\nmargin = 0.05\ntrials = 31\n", "utf-8")
+    out = harness("qualify", "night", "--policy", "more.toml", "--baseline", "last")[1]
+    assert decided(out).endswith(
+        "  trials      each scenario is to have 31 judged trials: 5 scenarios have fewer, 29 at least; "
+        "5 scenarios have fewer, 30 at least in the baseline\n"
+    )
+
+
 def test_it_takes_59_passes_in_a_row_to_show_95_of_100(harness: Harness) -> None:
     write_run(Path("few"), several("pack/s1", 5, 5, actor=OLD))
     code, out, _ = harness("qualify", "few", "--policy", "absolute.toml")
@@ -346,3 +357,28 @@ def test_what_could_not_be_judged_in_a_run_is_weighed_by_the_policy(harness: Har
     shutil.rmtree("night")
     Path("strict.toml").write_text("schema = 1\nrate = 0.9\n[not_judged]\ncount = 'fail'\n", "utf-8")
     assert live_run(harness, "--policy", "strict.toml")[0] == 1
+
+
+def test_what_is_in_quarantine_is_shown_and_nothing_is_demanded_of_it(harness: Harness, world: World) -> None:
+    world.verdicts = {"pack/b": "fail"}
+    Path("quarantine.toml").write_text(
+        '[[quarantine]]\nscenario = "pack/b"\nowner = "ada"\nreason = "it flickers"\nexpires = "2999-12-31"\n', "utf-8"
+    )
+    Path("low.toml").write_text("schema = 1\nrate = 0.7\nevery = false\n", "utf-8")
+    code, out, _ = live_run(harness, "--policy", "low.toml")
+    assert code == 0
+    assert decided(out) == (
+        f"{LIVE}: PASS by low.toml\n"
+        "  overall     all of 10 trials passed: at least 70 % pass, as wanted\n"
+        "  set aside   pack/b: 0 of 10 trials passed; nothing is demanded of it: in quarantine until 2999-12-31, "
+        "ada sees to it: it flickers\n"
+    )
+    assert harness("qualify", "night", "--policy", "low.toml")[0] == 0
+
+
+def test_a_spreadsheet_holds_rates_and_the_decision_stands_beside_it(harness: Harness) -> None:
+    write_run(Path("few"), several("pack/s1", 5, 5, actor=OLD))
+    plain = harness("qualify", "few", "--format", "csv")
+    code, out, err = harness("qualify", "few", "--format", "csv", "--policy", "absolute.toml")
+    assert (code, out) == (7, plain[1])
+    assert err.startswith("steady: INCONCLUSIVE by absolute.toml\n")

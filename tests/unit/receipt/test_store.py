@@ -385,3 +385,17 @@ def test_closing_twice_is_harmless_and_keeps_what_was_not_finished(
     run.close()
     run.close()
     assert len(read_run(tmp_path / "run").receipts) == 1
+
+
+@pytest.mark.parametrize("odd", ["\x7f", "\u202e", "\U0001f600", "\udcff", "\x1b"])
+def test_a_line_of_the_log_shows_whatever_it_is_given(
+    tmp_path: Path, manifest: Manifest, make_result: MakeResult, odd: str
+) -> None:
+    result = make_result(0)
+    log = result.log.model_copy(update={"workspace": f"/place/{odd}", "seconds": 2.5e-05})
+    with store(tmp_path / "run", manifest) as run:
+        run.add(0, EpisodeResult(receipt=result.receipt, log=log))
+        run.finish(END)
+    written = (tmp_path / "run" / "run.jsonl").read_text("ascii")
+    assert written.removesuffix("\n").isprintable()
+    assert json.loads(written) == log.model_dump(mode="json")

@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "policy.toml"
 
 
 def summary(name: str, *tags: str) -> ScenarioSummary:
-    return ScenarioSummary.model_construct(id=name, digest="", asks="", tags=tags, graph=RuleGraph.model_construct())
+    return ScenarioSummary(id=name, digest="", asks="", tags=tags, graph=RuleGraph(nodes=(), edges=()))
 
 
 PLAYED = [summary("loopx/a"), summary("loopx/b", "honesty"), summary("registry/c", "honesty")]

@@ -93,3 +93,26 @@ def test_episodes_share_one_ceiling_and_pay_what_their_calls_cost(job: Callable[
     most = most_of(actor(), request("x"))
     assert most is not None
     assert ceiling.committed == 100 + most
+
+
+def test_what_will_be_reserved_is_foretold_to_an_account_that_another_process_holds(
+    job: Callable[[int], EpisodeJob],
+) -> None:
+    told: list[tuple[str, Decimal | None, float]] = []
+
+    class Elsewhere(Ceiling):
+        def foretold(self, attempt: str, most: Decimal | None, seconds: Callable[[], float]) -> None:
+            told.append((attempt, most, seconds()))
+
+        def reserve(self, attempt: str, most: Decimal | None, *, seconds: float, stopped: Callable[[], bool]) -> bool:
+            told.append((attempt, most, seconds))
+            return not stopped()
+
+    here, there = Ceiling(Bound(), FakeClock().monotonic), Elsewhere(Bound(), FakeClock().monotonic)
+    for account in (here, there):
+        quota = EpisodeQuota(account, job(1))
+        quota.foretold("turn-1/main#1", request("x"), lambda: 2.0)
+        assert quota.reserve("turn-1/main#1", request("x"), seconds=2.0, stopped=lambda: False)
+    assert told[0] == told[1]
+    quota.reserve("turn-2/main#1", request("xy"), seconds=2.0, stopped=lambda: False)
+    assert (told[2][0] == told[1][0], told[2][1] == most_of(job(1).actor, request("xy"))) == (False, True)

@@ -188,6 +188,58 @@ def test_a_refusal_in_one_process_closes_the_gate_for_all() -> None:
     assert elsewhere.enter(patience_s=61.0, stopped=lambda: next(looks)) == "stopped"
 
 
+def test_a_turn_at_the_provider_and_room_at_the_account_are_asked_for_at_once() -> None:
+    here = line(10, at_once=2)
+    away = Away(here)
+    away.hearing(WHO)
+    visit = away.visitor(WHO)
+    assert visit is not None
+    left = iter([3.0, 2.0])
+    away.foretold("a", Decimal(4), lambda: next(left))
+    assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
+    assert here.ceiling.committed == 4
+    assert away.reserve("a", Decimal(4), seconds=3.0, stopped=never)
+    assert (here.asked, here.ceiling.committed) == (["Enter"], 4)
+    assert away.reserve("b", Decimal(1), seconds=1.0, stopped=never)  # what was not foretold is asked
+    visit.leave()
+    away.settle("b", Decimal(1))
+    away.foretold("c", Decimal(20), lambda: 1.0)
+    assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
+    assert not away.reserve("c", Decimal(20), seconds=1.0, stopped=never)
+    assert (here.asked, here.ceiling.reached) == (["Enter", "Reserve", "Enter"], "cost")
+
+
+def test_who_has_its_turn_and_no_room_yet_waits_for_it() -> None:
+    here = line(10)
+    assert Away(here).reserve("out", Decimal(8), seconds=1.0, stopped=never)
+    away = Away(here)
+    away.hearing(WHO)
+    visit = away.visitor(WHO)
+    assert visit is not None
+    away.foretold("a", Decimal(8), lambda: 1.0)
+    assert visit.enter(patience_s=0.0, stopped=never) == "may_send"
+    here.ceiling.settle("out", Decimal(1))
+    assert away.reserve("a", Decimal(8), seconds=1.0, stopped=never)
+    assert (here.asked, here.ceiling.committed) == (["Reserve", "Enter", "Reserve"], 9)
+
+
+def test_nothing_is_set_aside_for_a_call_that_may_not_be_sent_or_of_another_episode() -> None:
+    here = line(10, at_once=1)
+    away, looks = Away(here), iter([False, True])
+    assert here.paces.of(WHO.ref).enter(patience_s=0.0, stopped=never) == "may_send"
+    away.hearing(WHO)
+    visit = away.visitor(WHO)
+    assert visit is not None
+    away.foretold("a", Decimal(4), lambda: 1.0)
+    assert visit.enter(patience_s=0.0, stopped=lambda: next(looks)) == "stopped"
+    here.paces.of(WHO.ref).leave()
+    away.hearing(WHO)
+    another = away.visitor(WHO)
+    assert another is not None
+    assert another.enter(patience_s=0.0, stopped=never) == "may_send"
+    assert here.ceiling.committed == 0
+
+
 def test_how_a_call_ended_is_told_before_the_next_one_is_begun() -> None:
     here = line(at_once=1)
     away = Away(here)
