@@ -22,7 +22,6 @@ from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.verdict import Verdict
 
 OLD, NEW = live("steady"), live("candidate")
-SCENARIOS = [f"pack/s{number}" for number in range(1, 6)]
 POLICY = """\
 schema = 1
 rate = 0.9
