@@ -16,7 +16,7 @@ from harness.cli.reporting import files_of
 from harness.collecting import rare_collections
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
-from harness.receipt import is_written, read_run
+from harness.receipt import is_written, read_run, read_told
 from harness.wiring.trending import with_trends
 
 __all__ = ["report"]
@@ -45,7 +45,8 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     """
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
-    view = read_run(folder)
+    # what a machine reads, and what is told beside conversations, is told whole
+    view = read_run(folder) if transcripts or form == "json" else read_told(folder)
     if view.manifest.state == "running":
         view = view.model_copy(update={"killed": not is_written(folder)})
     tell_left_out(view)

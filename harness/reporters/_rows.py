@@ -113,7 +113,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
     origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
-    count = {receipt.key for receipt in last_attempts(view.receipts)}
+    count = set(map(id, last_attempts(view.receipts)))
     several, aside = view.manifest.in_versions, view.manifest.set_aside
     return tuple(
         Episode(
@@ -122,7 +122,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             logs.get(receipt.key),
             view.transcripts.get(number),
             origins.get(_place(receipt)),
-            followed=receipt.key not in count,
+            followed=id(receipt) not in count,
             plane=receipt.plane.ref if receipt.plane.name in several else "",
             quarantine=aside.get((receipt.scenario, receipt.actor.ref)),
         )
