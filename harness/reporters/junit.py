@@ -58,14 +58,14 @@ class JunitReporter:
         for place in empty:
             of_name[place.scenario][1].append(place)
         _totals(root, trials, empty, quiet=tolerated(view))
-        bare = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name)
+        start = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name).removesuffix(_END)
         # one at a time: the elements of all suites take several times the room of their text
-        told = "".join(
+        suites = [
             f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view)}\n"
             for name, parts in of_name.items()
-        )
-        whole = f"{bare.removesuffix(_END)}\n{told}{_END}" if told else bare
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{whole}\n'
+        ]
+        end = [_END, "\n"] if suites else []
+        return "".join(['<?xml version="1.0" encoding="utf-8"?>\n', start, "\n", *suites, *end])
 
 
 def build() -> Reporter:
