@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Final, Literal
 
 import click
@@ -125,8 +126,8 @@ def _plain(value: object) -> JsonValue:
     match value:
         case bool() | int() | float():
             return value
-        case str():
-            return harmless(value)
+        case str() | Path():
+            return harmless(str(value))
         case tuple() | list():
             return [harmless(str(item)) for item in value]
         case _:

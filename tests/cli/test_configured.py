@@ -283,6 +283,12 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     assert {"run jobs 4 HARNESS_JOBS", "run actor a, b harness.toml:3", "run retries 2 default"} <= set(lines)
 
 
+def test_doctor_tells_the_file_that_an_option_names(harness: Harness, world: World) -> None:
+    (world.folder / "harness.toml").write_text('[run]\npolicy = "nightly/policy.toml"\n', "utf-8")
+    lines = [" ".join(line.split()) for line in harness("doctor")[1].splitlines()]
+    assert "run policy nightly/policy.toml harness.toml:2" in lines
+
+
 @pytest.mark.parametrize(
     ("text", "name", "told"),
     [
