@@ -170,7 +170,11 @@ def _verdict(
         return f"{first} and {second} pass equally often, within {100 * found.margin:g} points: {both}."
     if pair.finding == "open":
         return f"{first} and {second}: what was not judged could turn it. Of what was judged {both}."
-    return f"{first} and {second}: not enough evidence that one is better: {both}. {_needed(pair, found)}"
+    one_sided = pair.difference.low > 0 or pair.difference.high < 0
+    # the interval is of this pair and approximate, the chance that decides is exact and of all pairs
+    still = f"Were they equal, a gap like this would still come up in {rarely(pair.corrected)} comparisons. "
+    decided = f"not enough evidence that one is better: {both}. {still if one_sided else ''}{_needed(pair, found)}"
+    return f"{first} and {second}: {decided}"
 
 
 def _needed(pair: Pair, found: Comparison) -> str:

@@ -26,8 +26,11 @@ def cost_told(pair: Pair, gap: CostGap | None, figures: Sequence[ActorFigures], 
         return None if gap.times is None else "which of them costs less cannot be told: too few trials, or too uneven"
     cheap, dear = (gap.cheaper, gap.first + gap.second - gap.cheaper)
     less, more = (episode_cost(one.costs) for one in (figures[cheap], figures[dear]))
-    share = _share(gap)
-    costs, amounts = f"costs {share}", f"{less} an episode against {more}"
+    # a share is over scenarios of alike weight, amounts over all episodes: they differ where trials are uneven
+    plain = _plain(gap, figures)
+    is_even = _share(plain) == _share(gap.times) and ((plain or 0) < 1) == ((gap.times or 0) < 1)
+    costs = f"costs {_share(gap.times)}{'' if is_even else ', scenario for scenario'}"
+    amounts = f"{less} an episode against {more}{'' if is_even else ' over all of them'}"
     better = {"worse": pair.first, "better": pair.second}.get(pair.finding)
     if pair.finding == "alike":
         return f"{names[cheap]} passes as often as {names[dear]} and {costs}: {amounts}"
@@ -40,11 +43,20 @@ def cost_told(pair: Pair, gap: CostGap | None, figures: Sequence[ActorFigures], 
     return f"whoever passes more often, {names[cheap]} {costs}: {amounts}"
 
 
-def _share(gap: CostGap) -> str:
+def _plain(gap: CostGap, figures: Sequence[ActorFigures]) -> float | None:
+    """The second's amount over the first's; None as of ``CostGap.times``, or where one is unknown."""
+    first, second = (
+        None if costs is None else costs.usd_per_episode
+        for costs in (figures[gap.first].costs, figures[gap.second].costs)
+    )
+    return None if not first or second is None else float(second / first)
+
+
+def _share(times: float | None) -> str:
     """What the cheaper one costs of the other's: ``about a third``, ``24 % less``."""
-    if not gap.times:
+    if not times:
         return "nothing"
-    times = max(gap.times, 1 / gap.times)
+    times = max(times, 1 / times)
     if times < _HALF:
         return f"{round(100 * (1 - 1 / times))} % less"
     place = round(times) - 2

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from judged import PLANE, Played, all_of, left_out, live, write_run
+from judged import PLANE, Played, all_of, left_out, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
 from harness.schema.actor import ActorIdentity
@@ -243,6 +243,30 @@ def test_a_spreadsheet_has_a_row_for_each_actor_and_leaves_empty_what_is_not_kno
     assert rows["candidate"]["input_tokens_unknown_calls"] == "30"
     assert rows["candidate"]["failure_codes"] == "leapt 6; looked_away 6; said_so_without_looking 6"
     assert (rows["script"]["usd"], rows["script"]["enough"]) == ("", "true")
+
+
+def test_an_interval_that_leaves_equality_out_decides_nothing_and_that_is_said(harness: Harness) -> None:
+    write_run(Path("night"), [*all_of([3, 2], 5, OLD), *all_of([4, 5], 5, NEW)])
+    assert harness("compare", "night")[1].endswith(
+        "steady and candidate: not enough evidence that one is better: 50 % and 90 %, 40 points more (between 1 and 67 "
+        "more). Were they equal, a gap like this would still come up in 1 of 6 comparisons. About 7 more trials of each "
+        "scenario would decide about a gap of 40 points; there are 5.\n"
+    )
+
+
+def test_a_share_of_the_cost_that_two_amounts_do_not_have_is_said_to_be_of_scenarios(harness: Harness) -> None:
+    """A dear scenario of which one model played more: the mean over episodes is not that over scenarios."""
+    cheap, dear = (Decimal(1_000),), (Decimal(40_000),)
+    half, of_dear = (Decimal(500),), (Decimal(20_000),)
+    write_run(
+        Path("night"),
+        [
+            *(*several("pack/a", 20, 20, actor=OLD, costs=cheap), *several("pack/b", 10, 10, actor=OLD, costs=dear)),
+            *(*several("pack/a", 20, 20, actor=NEW, costs=half), *several("pack/b", 40, 40, actor=NEW, costs=of_dear)),
+        ],
+    )
+    told = harness("compare", "night")[1]
+    assert "candidate costs about half as much, scenario for scenario: $0.0135 an episode against $0.014 over" in told
 
 
 def test_a_model_that_costs_nothing_is_said_to_cost_nothing(harness: Harness) -> None:
