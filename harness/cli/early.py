@@ -13,7 +13,7 @@ from harness.schema.counting import counted, of_all, worded
 from harness.schema.early import EarlyPair, EarlyStop
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
 
-__all__ = ["looks_of", "narrowed", "refuse_early", "spared", "stopping_of", "told_early"]
+__all__ = ["looks_of", "narrowed", "refuse_cut_short", "refuse_early", "spared", "stopping_of", "told_early"]
 
 
 def refuse_early(jobs: Sequence[EpisodeJob], *, shard: str | None) -> None:
@@ -81,16 +81,21 @@ def looks_of(views: Mapping[str, RunView]) -> EarlyStop | None:
 
     Raises UsageError where it is held against another one, for when it ended hung on its own actors.
     """
+    early = [view.manifest.early for view in views.values()]
+    if len(views) == 1:
+        return early[0]
+    refuse_cut_short(views, "its rates are not held against those of another run; compare it alone")
+    return None
+
+
+def refuse_cut_short(views: Mapping[str, RunView], why: str) -> None:
+    """Raise UsageError for a run whose number of trials hung on what came out, with what cannot be done for that."""
     for name, view in views.items():
         early = view.manifest.early
-        if early is not None and len(views) == 1:
-            return early
         if early is not None and early.is_cut_short:
             raise UsageError(
-                f"{name} ended early, when its own actors were told apart, so its rates are not held against those of "
-                "another run; compare it alone, or play it without --early"
+                f"{name} ended early, when its own actors were told apart, so {why}, or play it without --early"
             )
-    return None
 
 
 def told_early(view: RunView) -> tuple[str, ...]:

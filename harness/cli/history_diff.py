@@ -100,12 +100,14 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
         old, new = (_read(folder, _if_there(reports)) for folder in given)
         if old.run_id == new.run_id:
             raise UsageError(f"{given[1]} is the same run as {given[0]}; name another one")
+        _refuse_early(old, new)
         return old, new
     place = reports_folder(reports)
-    whole = list(whole_runs(known_runs(place)))
+    whole = [run for run in whole_runs(known_runs(place)) if not run.ended_early]
     if not given and not whole:
         raise NothingSelectedError(f"{place}: holds no whole run")
     new = _read(given[0], place) if given else _at(place, whole[-1])
+    _refuse_early(new)
     earlier = [run for run in whole if (run.created_at, run.run_id) < (new.created_at, new.run_id)]
     alike = [run for run in earlier if _played(run) == _played(new)]
     if not alike:
@@ -114,6 +116,16 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
             "name one: harness history diff OLD NEW"
         )
     return _at(place, alike[-1]), new
+
+
+def _refuse_early(*runs: IndexedRun) -> None:
+    """The number of its trials hung on what came out, so what chance explains of its rates is not known."""
+    early = next((run for run in runs if run.ended_early), None)
+    if early is not None:
+        raise UsageError(
+            f"{early.folder} ended early, when its own actors were told apart, so its rates are not held against those "
+            "of another run; compare it alone, or play it without --early"
+        )
 
 
 def _if_there(reports: Path | None) -> Path | None:

@@ -10,6 +10,7 @@ from typing import Final, ParamSpec, Self, TypeVar
 import click
 
 from harness.cli import decision_told
+from harness.cli.early import refuse_cut_short
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import JudgedTrials, beside, read_whole, trials_by_actor
@@ -74,6 +75,11 @@ class Judging:
 
     def refuse(self, name: str, manifest: Manifest) -> None:
         """Before a run is played, by the name to call it by: raise UsageError where it could not be judged."""
+        if manifest.early is not None:
+            raise UsageError(
+                f"{self.where}: a policy's chances hold where the number of trials does not hang on what comes out, "
+                "and --early ends by that; leave one of them out"
+            )
         self.candidates({name: RunView(manifest=manifest, receipts=(), log=())})
 
     def decisions(self, runs: Mapping[str, RunView]) -> tuple[Decision, ...]:
@@ -94,6 +100,9 @@ class Judging:
         for name, view in runs.items():
             if view.manifest.run_id in known:
                 raise UsageError(f"{name} is the same run as its baseline, {known[view.manifest.run_id]}")
+        refuse_cut_short(
+            {**runs, **self.baseline}, "no policy decides by its rates; decide by a run that was played whole"
+        )
         views = beside({**runs, **self.baseline})
         before = {name: view for name, view in views.items() if view.manifest.run_id in known}
         own = {name: view for name, view in views.items() if name not in before}

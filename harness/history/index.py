@@ -20,7 +20,7 @@ from harness.schema.history import IndexedRun
 __all__ = ["VERSION", "HistoryIndex"]
 
 #: ``PRAGMA user_version`` of the tables below.
-VERSION: Final = 2
+VERSION: Final = 3
 #: Seconds that a writer waits for another one.
 WAIT_S: Final = 30.0
 

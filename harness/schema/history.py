@@ -46,7 +46,8 @@ class IndexedRun(Frozen):
     """``folder`` is relative to the folder of the index; times are UTC ISO 8601; ``state`` is that of the manifest.
 
     ``stamp`` are change times and sizes of the files that tell how far the run is: while they stay, so does all of it.
-    ``shard``: it played a part of its plan only. What ``quarantine`` covers was not held against it.
+    ``shard``: it played a part of its plan only. ``ended_early``: who passes more often was known before all of it
+    was played. What ``quarantine`` covers was not held against it.
     """
 
     folder: str
@@ -59,10 +60,11 @@ class IndexedRun(Frozen):
     seal: Digest | None
     episodes: tuple[IndexedEpisode, ...]
     shard: bool = False
+    ended_early: bool = False
     quarantine: tuple[QuarantineEntry, ...] = ()
     stamp: str = ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of its plan was played there; shards are told where they are put together."""
+        """Whether nothing of its plan is left to play; shards are told where they are put together."""
         return self.state == "complete" and not self.shard

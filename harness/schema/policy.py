@@ -68,7 +68,7 @@ class Policy(_Demands):
     """
 
     schema_version: Literal[1] = Field(alias="schema")
-    alpha: Annotated[float, Field(gt=0, le=0.2)] = 0.05
+    alpha: Annotated[float, Field(ge=0.0001, le=0.2)] = 0.05
     power: Annotated[float, Field(ge=0.5, le=0.99)] = 0.8
     trials: _Trials = 1
     not_judged: NotJudged = NotJudged()

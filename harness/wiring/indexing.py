@@ -92,6 +92,7 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
         seal=manifest.seal,
         episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
         shard=manifest.shard is not None,
+        ended_early=manifest.early is not None and manifest.early.is_cut_short,
         quarantine=manifest.quarantine,
         stamp=stamp,
     )

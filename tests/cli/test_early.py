@@ -272,6 +272,44 @@ def test_a_run_that_ended_early_is_not_held_against_another_one(harness: Harness
     assert code == 4
     assert "out ended early, when its own actors were told apart" in err
     assert harness("qualify", "out", "other")[0] == 0
+    for pair in (("out", "other"), ("other", "out"), ("out",)):
+        code, out, err = harness("history", "diff", *pair, "--reports", ".")
+        assert (code, out) == (4, "")
+        assert "out ended early, when its own actors were told apart" in err
+
+
+def test_no_run_is_held_by_itself_against_one_that_ended_early(harness: Harness) -> None:
+    run(harness)
+    harness("run", "--actor", "a/good", "--actor", "b/bad", "--out", "later", *LIVE)
+    code, _, err = harness("history", "diff", "later", "--reports", ".")
+    assert code == 5
+    assert "holds no whole run before later" in err
+
+
+def test_no_policy_decides_by_a_run_whose_length_hung_on_what_came_out(harness: Harness, world: World) -> None:
+    Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
+    Path("margin.toml").write_text("schema = 1\nmargin = 0.05\n", "utf-8")
+    run(harness)
+    harness("run", "--actor", "a/good", "--trials", "3", "--out", "other", *LIVE)
+
+    for argv in (("out", "--policy", "rate.toml"), ("other", "--policy", "margin.toml", "--baseline", "out")):
+        code, out, err = harness("qualify", *argv)
+        assert (code, out) == (4, "")
+        assert "out ended early, when its own actors were told apart, so no policy decides by its rates" in err
+
+    played = len(world.jobs)
+    code, out, err = harness(
+        "run", "--actor", "a/good", "--actor", "b/bad", "--trials", "10", "--early", "--policy", "rate.toml", *LIVE
+    )
+    assert (code, out, err.count("\n"), len(world.jobs)) == (4, "", 1, played), "refused before anything is paid for"
+    assert "leave one of them out" in err
+
+
+def test_a_run_that_looked_and_was_played_whole_is_decided_by_a_policy(harness: Harness) -> None:
+    Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
+    run(harness, actors=("a/good", "b/fine"))
+
+    assert harness("qualify", "out", "--policy", "rate.toml")[0] == 0
 
 
 def test_recordings_and_two_actors_of_one_name_are_refused() -> None:

@@ -64,7 +64,11 @@ def test_how_much_may_be_not_judged_where_nobody_says_it() -> None:
         ("schema = 1\nrate = true", "p.toml:2: rate: true cannot stand here; allowed: a number"),
         (
             "schema = 1\nrate = 0.5\nalpha = 0.5",
-            "p.toml:3: alpha: 0.5 cannot stand here; allowed: a number (> 0, <= 0.2)",
+            "p.toml:3: alpha: 0.5 cannot stand here; allowed: a number (>= 0.0001, <= 0.2)",
+        ),
+        (
+            "schema = 1\nrate = 0.5\nalpha = 1e-320",
+            "p.toml:3: alpha: 1e-320 cannot stand here; allowed: a number (>= 0.0001, <= 0.2)",
         ),
         ("schema = 1\nrat = 0.5", "p.toml:2: rat: unknown key 'rat'; did you mean 'rate'?; allowed: alpha, every,"),
         ("schema = 1", "p.toml:1: nothing is demanded; allowed: rate, every or margin, here or in [tier.NAME]"),
