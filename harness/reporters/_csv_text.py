@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from io import StringIO
 from typing import Final
 from unicodedata import normalize
@@ -33,16 +34,22 @@ def csv_text(head: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
 
 def _cell(value: Cell) -> str:
     match value:
+        case str():
+            return _text(value)
         case None:
             return ""
         case bool():
             return str(value).lower()
-        case str():
-            return f"'{_shown(value)}" if _is_formula(value) else _shown(value)
         case Decimal():
             return f"{value:f}"
         case _:
             return repr(value)
+
+
+@lru_cache(4096)
+def _text(value: str) -> str:
+    """In a table of many trials most texts stand again and again."""
+    return f"'{_shown(value)}" if _is_formula(value) else _shown(value)
 
 
 def _shown(text: str) -> str:

@@ -113,7 +113,11 @@ class Episode:
 def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
-    origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
+    origins = {
+        (one.scenario, one.actor, one.plane, one.trial): one.provenance
+        for one in view.manifest.plan
+        if one.provenance is not None
+    }
     count = set(map(id, last_attempts(view.receipts)))
     several, aside = view.manifest.in_versions, view.manifest.set_aside
     return tuple(
@@ -122,7 +126,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             receipt,
             logs.get(receipt.key),
             view.transcripts.get(number),
-            origins.get(_place(receipt)),
+            origins.get(_place(receipt)) if origins else None,
             followed=id(receipt) not in count,
             plane=receipt.plane.ref if receipt.plane.name in several else "",
             quarantine=aside.get((receipt.scenario, receipt.actor.ref)),

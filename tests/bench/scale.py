@@ -18,7 +18,7 @@ from synthetic_run import Synthetic
 
 #: Trials of each of ten scenarios by each of four models.
 _CELLS = 40
-_COMMANDS = (("qualify",), ("compare",), ("report", "--report", "html"))
+_COMMANDS = (("qualify",), ("compare",), ("report", "--report", "html"), ("report",))
 
 
 def measured(command: tuple[str, ...], folder: Path) -> tuple[float, float]:
@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--receipts", type=int, default=100_000)
     parser.add_argument("--require-seconds", type=float, default=30.0)
     parser.add_argument("--require-mb", type=float, default=1000.0)
-    parser.add_argument("--only", choices=[command[0] for command in _COMMANDS], action="append")
+    parser.add_argument("--only", choices=sorted({command[0] for command in _COMMANDS}), action="append")
     asked = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as place:
@@ -55,7 +55,7 @@ def main() -> int:
             wrong = seconds > asked.require_seconds or megabytes > asked.require_mb
             failed += wrong
             verdict = "TOO MUCH" if wrong else "fine"
-            sys.stdout.write(f"{command[0]:8} {seconds:6.1f} s  {megabytes:7.0f} MB  {verdict}\n")
+            sys.stdout.write(f"{' '.join(command):20} {seconds:6.1f} s  {megabytes:7.0f} MB  {verdict}\n")
     return 1 if failed else 0
 
 
