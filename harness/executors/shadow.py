@@ -39,8 +39,9 @@ class ShadowExecutor:
     path changes, so nothing has to be rewritten to be compared. Times of day and the JSON pointers ``volatile`` of the
     answer are left out of the comparison; where it finds something, another cold call from the same world says what no
     two calls agree on, such as ids made by chance, and that is left out too. ``turn`` counts calls, from 1; give
-    several executors one counter to sample a whole run. Plain files directly in ``root`` stay where they are. Neither
-    executor is closed here.
+    several executors one counter to sample a whole run. With ``program`` only its calls count and are repeated: what
+    the warm executor hands on, such as ``date``, is run alike by both, and differs by the time alone. Plain files
+    directly in ``root`` stay where they are. Neither executor is closed here.
     """
 
     def __init__(
@@ -52,14 +53,16 @@ class ShadowExecutor:
         root: Path,
         volatile: tuple[str, ...] = (),
         turn: Callable[[], int] | None = None,
+        program: str | None = None,
     ) -> None:
+        self._program = program
         self._warm, self._cold, self._every, self._root, self._volatile = warm, cold, every, root, volatile
         self._turn = turn if turn is not None else itertools.count(1).__next__
         self.counts = ShadowCounts()
 
     def run(self, command: ProcessCommand) -> Completed:
         """The warm answer. Raises ControlPlaneError as ``warm`` does; also where the cold call cannot be started."""
-        if self._every < 1 or self._turn() % self._every:
+        if self._every < 1 or self._program not in {None, command.argv[0]} or self._turn() % self._every:
             return self._warm.run(command)
         aside = self._root / _ASIDE
         try:

@@ -268,6 +268,7 @@ class Session:
             root=workspace.root,
             volatile=spec.volatile if spec else (),
             turn=self._turn,
+            program=str(plane.python),
         )
         shadow.counts = wrapped.counts
         executor: Executor = wrapped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TypedDict
 
 import pytest
 from command_line import CommandLine
+from report_pages import without_script
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
@@ -192,6 +194,8 @@ def test_the_page_holds_the_rates_and_is_small(played: Played) -> None:
     assert json.loads(ask(played.line, "report", "night", "--report", "html"))["verdicts"] == played.told["verdicts"]
     page = played.line.cwd / "night" / "report.html"
     assert page.stat().st_size < PAGE_BYTES
-    text = page.read_text("utf-8")
+    shown = re.sub(r"<[^>]+>", "", without_script(page.read_text("utf-8")))
     for one in told["actors"]:
-        assert f"{one['judged']['passes']} of {one['judged']['n']}" in text
+        passes, n = one["judged"]["passes"], one["judged"]["n"]
+        (percent,) = re.findall(rf"(\d+) % {passes} of {n}\b", shown)
+        assert float(percent) == pytest.approx(100 * passes / n, abs=0.5)

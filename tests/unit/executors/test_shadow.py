@@ -83,6 +83,18 @@ def test_only_every_nth_call_is_repeated_over_all_who_share_a_counter(process: P
     assert cold.ran == ["echo 2", "echo 5"]
 
 
+def test_programs_that_nothing_keeps_warm_are_neither_repeated_nor_counted(
+    process: ProcessExecutor, root: Path
+) -> None:
+    cold = Other(process, script="echo a second later")
+    shadow = ShadowExecutor(process, cold, every=2, root=root, program="sh")
+    kept_warm = command(root, "echo warm")
+    clock = kept_warm.model_copy(update={"argv": ("date",)})
+    for one in (kept_warm, clock, clock, kept_warm):
+        shadow.run(one)
+    assert shadow.counts == ShadowCounts(checks=1, differences=1, differing=["stdout"])
+
+
 def test_zero_means_never(process: ProcessExecutor, root: Path) -> None:
     cold = Other(process)
     shadow = ShadowExecutor(process, cold, every=0, root=root)
