@@ -10,7 +10,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 MUST_BE_WHOLE := harness/redaction/*,harness/journal/*,harness/rules/*,harness/command/*
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify test test-all coverage browser test-slow bench bench-peer format lock check-lock clean venv
+.PHONY: help qualify test test-all coverage browser bench bench-peer format lock check-lock clean venv
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-11s %s\n", $$1, $$2 }'
@@ -25,8 +25,8 @@ test: venv ## style, types and the fast tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -m "not slow"
 
-test-all: venv ## what the fast tests reach, and the slow suites; the one runs though the other fails
-	@$(MAKE) --no-print-directory --keep-going coverage test-slow
+test-all: venv browser ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
+	$(BIN)/pytest -n auto -m slow
 
 # Apart from `test`: to measure what tests reach takes half as long again.
 coverage: venv ## the fast tests with what they reach of the code
@@ -36,9 +36,6 @@ coverage: venv ## the fast tests with what they reach of the code
 
 browser: ## the browser that the tests of the report page drive
 	tests/browser/install-chromium
-
-test-slow: venv browser ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
-	$(BIN)/pytest -n auto -m slow
 
 bench: venv bench-peer ## speed and memory, as ratios inside one run, and of the largest run
 	$(BIN)/python tests/bench/planes.py --require 10

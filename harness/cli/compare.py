@@ -14,7 +14,7 @@ from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange, format_option
 from harness.cli.output import say, say_json
 from harness.cli.spreadsheet import as_csv
-from harness.collecting import rare_collections
+from harness.collecting import READ_OBJECTS, rare_collections
 from harness.errors import UsageError
 from harness.qualification.comparing import ALPHA, MARGIN, compare
 from harness.qualification.costing import cost_gaps
@@ -45,7 +45,7 @@ Examples:
 @click.option("--early", is_flag=True, help="Tell after which trial of each scenario it was decided.")
 @click.option("--details", is_flag=True, help="Tell tokens, times, failures and the models that answered, too.")
 @format_option("What is printed; jsonl is one pair a line, csv one actor.", "text", "json", "jsonl", "csv")
-@rare_collections()
+@rare_collections(READ_OBJECTS)
 def command(*, runs: tuple[Path, ...], margin: float, early: bool, details: bool, form: str) -> ExitCode:
     """Hold all actors of run folders against each other: who passes more often, or whether nobody can tell.
 

@@ -134,9 +134,12 @@ def _quarantine(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
         return (environment.Fact("quarantine", "missing", str(error), "set it right, or leave it out"),)
     nowhere, rows = set(found.nowhere), []
     for entry in found.entries:
-        hint = "is over: it counts again; leave it out, or set a new day" if found.is_over(entry) else ""
-        hint = "a week or less is left" if found.is_soon_over(entry) else hint
-        hint = "matches no scenario" if entry in nowhere else hint
+        hints = {
+            "matches no scenario": entry in nowhere,
+            "is over: it counts again; leave it out, or set a new day": found.is_over(entry),
+            "a week or less is left": found.is_soon_over(entry),
+        }
+        hint = "; ".join(said for said, holds in hints.items() if holds)
         name = f"quarantine {entry.told}"
         rows.append(environment.Fact(name, "optional" if hint else "ok", entry.terms, hint))
     return tuple(rows)

@@ -16,7 +16,7 @@ from harness.cli.power_plan import Power, power_options, tell_plan
 from harness.cli.qualify_told import as_json, as_rows, as_text
 from harness.cli.rates_told import letters_by_run
 from harness.cli.spreadsheet import as_csv
-from harness.collecting import rare_collections
+from harness.collecting import READ_OBJECTS, rare_collections
 from harness.errors import UsageError
 
 __all__ = ["qualify"]
@@ -47,7 +47,7 @@ Examples:
 @power_options
 @format_option("What is printed; in jsonl and csv each actor and scenario is a line.", "text", "json", "jsonl", "csv")
 @click.pass_context
-@rare_collections()
+@rare_collections(READ_OBJECTS)
 def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None, form: str) -> ExitCode:
     """Tell of run folders how often each actor passed, between what that lies, and whether it is enough to tell.
 

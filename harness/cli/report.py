@@ -13,10 +13,10 @@ from harness.cli.folder import as_json, chosen_reporters, keep_to_owner, summary
 from harness.cli.options import format_option
 from harness.cli.output import colored, say, say_json, width
 from harness.cli.reporting import files_of
-from harness.collecting import rare_collections
+from harness.collecting import READ_OBJECTS, rare_collections
 from harness.errors import StoreError, UsageError
 from harness.ports import Reporter
-from harness.receipt import is_written, read_run
+from harness.receipt import is_written, read_run, read_told
 from harness.wiring.trending import with_trends
 
 __all__ = ["report"]
@@ -37,7 +37,7 @@ Examples:
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the one report there; - for standard output."
 )
 @format_option("How the run is told; json holds its receipts and what it cost.", "text", "json")
-@rare_collections()
+@rare_collections(READ_OBJECTS)
 def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path | None, form: str) -> ExitCode:
     """Render reports from the receipts in the folder RUN, into it; prints the summary of the run.
 
@@ -45,7 +45,8 @@ def report(*, folder: Path, names: tuple[str, ...], transcripts: bool, out: Path
     """
     settings = wiring.settings()
     reporters = chosen_reporters(wiring.reporters(), names)
-    view = read_run(folder)
+    # what a machine reads, and what is told beside conversations, is told whole
+    view = read_run(folder) if transcripts or form == "json" else read_told(folder)
     if view.manifest.state == "running":
         view = view.model_copy(update={"killed": not is_written(folder)})
     tell_left_out(view)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import Final
 
 from harness.schema.message import Usage, known_count
 from harness.schema.qualification import Trial
@@ -12,6 +13,8 @@ from harness.schema.receipt import Receipt
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
 
 __all__ = ["trial_of", "trials_of"]
+
+_UNTOLD: Final = Usage()
 
 
 def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
@@ -70,10 +73,11 @@ def _tokens(rows: Iterable[AttemptRow]) -> tuple[list[int], list[int]]:
     """Tokens of input, of that from a cache, of output, of that for reasoning; of how many calls each is unknown."""
     tokens, untold = [0, 0, 0, 0], [0, 0, 0, 0]
     for row in rows:
-        one = Usage() if row.usage is None or row.inconsistent else row.usage
+        one = _UNTOLD if row.usage is None or row.inconsistent else row.usage
         sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)
         for place, count in enumerate(sorts):
-            known = known_count(count)
-            tokens[place] += known or 0
-            untold[place] += known is None
+            if count is None or (known := known_count(count)) is None:
+                untold[place] += 1
+            else:
+                tokens[place] += known
     return tokens, untold

@@ -9,7 +9,7 @@ from harness.receipt.late import keep_late
 from harness.receipt.locking import is_written, locked, sole
 from harness.receipt.merging import Merged, merge
 from harness.receipt.outputs import keep_output
-from harness.receipt.reading import read_manifest, read_outline, read_run, results
+from harness.receipt.reading import WHOLE_MAX, read_manifest, read_outline, read_run, read_told, results
 from harness.receipt.resuming import Remainder, remainder, set_aside
 from harness.receipt.spending import SpendingFile, carry_spending
 from harness.receipt.store import RunStore, write_report
@@ -17,6 +17,7 @@ from harness.receipt.verifying import Flaw, Verification, verify_run
 
 __all__ = [
     "PART",
+    "WHOLE_MAX",
     "Evidence",
     "Flaw",
     "Merged",
@@ -43,6 +44,7 @@ __all__ = [
     "read_manifest",
     "read_outline",
     "read_run",
+    "read_told",
     "refuse_taken",
     "remainder",
     "results",

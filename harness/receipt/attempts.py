@@ -49,7 +49,19 @@ def is_damaged(receipt: Receipt, log: RunLogEntry) -> bool:
 def last_attempts(receipts: Iterable[Receipt]) -> tuple[Receipt, ...]:
     """Those that count: of each episode the ones of its last attempt, in the order given."""
     given = tuple(receipts)
+    if all(receipt.attempt == 1 for receipt in given):
+        return given
+    # to make a key takes a while: only of episodes that share their scenario, actor and trial with another attempt
+    again = {_rough(receipt) for receipt in given if receipt.attempt != 1}
     last: dict[str, int] = {}
     for receipt in given:
-        last[receipt.episode] = max(receipt.attempt, last.get(receipt.episode, 0))
-    return tuple(receipt for receipt in given if receipt.attempt == last[receipt.episode])
+        if _rough(receipt) in again:
+            last[receipt.episode] = max(receipt.attempt, last.get(receipt.episode, 0))
+    return tuple(
+        receipt for receipt in given if _rough(receipt) not in again or receipt.attempt == last[receipt.episode]
+    )
+
+
+def _rough(receipt: Receipt) -> tuple[str, str, int]:
+    """What attempts at one episode have in common, and others may too."""
+    return receipt.scenario, receipt.actor.digest, receipt.trial

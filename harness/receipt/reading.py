@@ -12,7 +12,7 @@ from harness.errors import StoreError
 from harness.receipt.canonical import link
 from harness.receipt.late import LATE, filled
 from harness.receipt.lines import lines, read_lines, value
-from harness.receipt.outline import ReceiptOutline
+from harness.receipt.outline import ReceiptOutline, ReceiptWithoutDigests
 from harness.receipt.spending import SPENDING, beyond
 from harness.receipt.store import LOG, MANIFEST, PART, RECEIPTS
 from harness.schema.base import Frozen, digest_bytes
@@ -21,11 +21,13 @@ from harness.schema.receipt import Receipt
 from harness.schema.run import EpisodeResult, LateRow, Manifest, ReceiptLink, RunLogEntry, RunView
 from harness.schema.spending import Entry
 
-__all__ = ["MANIFEST_MAX", "Part", "read_manifest", "read_outline", "read_run", "results"]
+__all__ = ["MANIFEST_MAX", "WHOLE_MAX", "Part", "read_manifest", "read_outline", "read_run", "read_told", "results"]
 
 _Value = TypeVar("_Value", bound=Frozen)
 #: Largest manifest that is read, in bytes.
 MANIFEST_MAX = 256 * 1024 * 1024
+#: Most episodes of which reports are given each digest.
+WHOLE_MAX = 10_000
 
 
 class Part(EpisodeResult):
@@ -40,16 +42,28 @@ def read_run(folder: Path) -> RunView:
     Of a run that was killed, or still goes on, the finished episodes are read; a last line without its newline was
     never finished and is left out. Raises StoreError naming file and line; no content of the file is repeated.
     """
-    return _read(folder, Receipt)
+    return _read(folder, Receipt, read_manifest(folder))
 
 
 def read_outline(folder: Path) -> RunView:
     """The same for who counts: of a run that ended, receipts are ``ReceiptOutline``s. Raises StoreError likewise."""
-    return _read(folder, ReceiptOutline)
+    return _read(folder, ReceiptOutline, read_manifest(folder))
 
 
-def _read(folder: Path, kind: type[Receipt]) -> RunView:
+def read_told(folder: Path) -> RunView:
+    """The same for reports, which have no room for each digest of a run of more than ``WHOLE_MAX`` episodes.
+
+    Of such a run that ended, receipts are ``ReceiptWithoutDigests``, and the manifest holds no chain of them any more.
+    Raises StoreError likewise.
+    """
     manifest = read_manifest(folder)
+    if len(manifest.receipts) <= WHOLE_MAX:
+        return _read(folder, Receipt, manifest)
+    view = _read(folder, ReceiptWithoutDigests, manifest)
+    return view.model_copy(update={"manifest": manifest.model_copy(update={"receipts": ()})})
+
+
+def _read(folder: Path, kind: type[Receipt], manifest: Manifest) -> RunView:
     if manifest.state == "running":
         found = lines(folder / PART, torn_end=True) if os.path.lexists(folder / PART) else ()
         read = [value(Part, data, f"{folder / PART}:{number}") for number, data in found]

@@ -53,10 +53,14 @@ _PHRASE = re.compile(
 
 
 def ending(receipt: Receipt) -> str:
-    """How the loop ended, with all that is known of it: ``failed/model_error, rate_limited``."""
+    """How the loop ended, with all that is known: ``limit_exceeded/tool_calls, limit 3, observed 2, attempted 2``.
+
+    ``attempted`` is what was to come on top of what was observed.
+    """
     outcome = receipt.outcome
     detail = outcome.detail if outcome.detail not in {None, receipt.failure_code} else None
-    measured = [("limit", outcome.limit), ("observed", outcome.observed)]
+    # what was observed alone may lie below the limit: what was to come on top of it went beyond
+    measured = [("limit", outcome.limit), ("observed", outcome.observed), ("attempted", outcome.attempted)]
     parts = [outcome.name, detail, *(f"{word} {number}" for word, number in measured if number is not None)]
     return ", ".join(part for part in parts if part is not None)
 

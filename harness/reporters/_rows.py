@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import get_args
 
@@ -113,7 +114,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
     origins = {(one.scenario, one.actor, one.plane, one.trial): one.provenance for one in view.manifest.plan}
-    count = {receipt.key for receipt in last_attempts(view.receipts)}
+    count = set(map(id, last_attempts(view.receipts)))
     several, aside = view.manifest.in_versions, view.manifest.set_aside
     return tuple(
         Episode(
@@ -122,7 +123,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             logs.get(receipt.key),
             view.transcripts.get(number),
             origins.get(_place(receipt)),
-            followed=receipt.key not in count,
+            followed=id(receipt) not in count,
             plane=receipt.plane.ref if receipt.plane.name in several else "",
             quarantine=aside.get((receipt.scenario, receipt.actor.ref)),
         )
@@ -228,17 +229,25 @@ def state(view: RunView) -> str:
 
 def kinds_in_runs(receipt: Receipt) -> tuple[tuple[str, bool, int], ...]:
     """Neighbouring steps of one sort: their kind, whether a rule was broken, how many they are."""
-    sorts = [(step.kind or "no kind", step.code is not None) for step in receipt.steps]
-    return tuple((kind, broke, len(list(group))) for (kind, broke), group in groupby(sorts))
+    return _in_runs((step.kind or "no kind", step.code is not None) for step in receipt.steps)
 
 
 def steps_in_short(receipt: Receipt) -> str:
     """The kinds in order, repetitions counted, the step that broke a rule marked: ``clock x2 → quota ✗``."""
+    return _in_short(tuple([(step.kind or "no kind", step.code is not None) for step in receipt.steps]))
+
+
+@lru_cache(4096)
+def _in_short(sorts: tuple[tuple[str, bool], ...]) -> str:
+    """Of the many episodes of a run few differ in it."""
     runs = [
-        f"{kind}{' ✗' if broke else ''}{f' x{times}' if times > 1 else ''}"
-        for kind, broke, times in kinds_in_runs(receipt)
+        f"{kind}{' ✗' if broke else ''}{f' x{times}' if times > 1 else ''}" for kind, broke, times in _in_runs(sorts)
     ]
     return " → ".join(runs) or "no call"
+
+
+def _in_runs(sorts: Iterable[tuple[str, bool]]) -> tuple[tuple[str, bool, int], ...]:
+    return tuple((kind, broke, len(list(group))) for (kind, broke), group in groupby(sorts))
 
 
 def _is_stale(receipt: Receipt) -> bool:

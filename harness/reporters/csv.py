@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Decimal
+from itertools import chain
 from typing import Final
 
 from harness.ports import Reporter
@@ -48,9 +49,9 @@ class CsvReporter:
     def render(self, view: RunView) -> str:
         """The whole file."""
         run: dict[str, Cell] = {"run": view.manifest.run_id}
-        rows = [{**run, **_played(tries)} for tries in by_trial(episodes(view))]
-        rows += [{**run, **_empty(place)} for place in not_run(view)]
-        return csv_text(_HEAD, rows)
+        played = ({**run, **_played(tries)} for tries in by_trial(episodes(view)))
+        empty = ({**run, **_empty(place)} for place in not_run(view))
+        return csv_text(_HEAD, chain(played, empty))
 
 
 def build() -> Reporter:

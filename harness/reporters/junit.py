@@ -36,6 +36,7 @@ _Parts = tuple[list[Trial], list[PlannedEpisode]]
 _Property = tuple[str, str | None]
 
 _MICRO: Final = Decimal(1_000_000)
+_END: Final = "</testsuites>"
 
 
 class JunitReporter:
@@ -56,11 +57,15 @@ class JunitReporter:
             of_name[tries[-1].receipt.scenario][0].append(tries)
         for place in empty:
             of_name[place.scenario][1].append(place)
-        for name, parts in of_name.items():
-            _suite(root, name, (*of_run, *_about(name, parts[0], view)), parts, view)
         _totals(root, trials, empty, quiet=tolerated(view))
-        ET.indent(root)
-        return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+        start = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name).removesuffix(_END)
+        # one at a time: the elements of all suites take several times the room of their text
+        suites = [
+            f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view)}\n"
+            for name, parts in of_name.items()
+        ]
+        end = [_END, "\n"] if suites else []
+        return "".join(['<?xml version="1.0" encoding="utf-8"?>\n', start, "\n", *suites, *end])
 
 
 def build() -> Reporter:
@@ -68,9 +73,9 @@ def build() -> Reporter:
     return JunitReporter()
 
 
-def _suite(root: ET.Element, name: str, about: Iterable[_Property], parts: _Parts, view: RunView) -> None:
+def _suite(name: str, about: Iterable[_Property], parts: _Parts, view: RunView) -> str:
     trials, empty = parts
-    suite = ET.SubElement(root, "testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
+    suite = ET.Element("testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
     quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
     _properties(suite, about)
     _totals(suite, trials, empty, quiet=quiet)
@@ -82,6 +87,8 @@ def _suite(root: ET.Element, name: str, about: Iterable[_Property], parts: _Part
         case.set("classname", _class(place.scenario))
         why = "; ".join(view.manifest.stopped)
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
+    ET.indent(suite, level=1)
+    return ET.tostring(suite, encoding="unicode")
 
 
 def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[_Property]:

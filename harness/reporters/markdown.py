@@ -51,16 +51,17 @@ class MarkdownReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file."""
-        rows = sorted(episodes(view), key=lambda row: _ORDER.index(row.receipt.verdict))
+        in_order = episodes(view)
+        rows = sorted(in_order, key=lambda row: _ORDER.index(row.receipt.verdict))
         manifest, several = view.manifest, view.manifest.in_versions
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
         parts += [] if cost is None else [f"{cost}\n"]
         parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
-        actors = actor_rows(episodes(view))
+        actors = actor_rows(in_order)
         parts += [_actors(actors)] if actors else []
-        found = rates(episodes(view))
+        found = rates(in_order)
         parts += _fitting(_rates_head(found), _rates_rows(found), "scenarios", _SIZE_MAX // 4) if found.shown else []
         parts += [_versions(matrix) for matrix in matrices(view)]
         parts += _stale(rows)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from judged import PLANE, Played, live, several, write_run
+from judged import PLANE, Played, all_of, left_out, live, write_run
 from syrupy.assertion import SnapshotAssertion
 
 from harness.schema.actor import ActorIdentity
@@ -30,22 +30,6 @@ class Harness(Protocol):
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def all_of(passes: Sequence[int], n: int, actor: ActorIdentity, **more: object) -> list[Played]:
-    """Trials of as many scenarios as there are numbers of passes."""
-    played = []
-    for scenario, some in zip(SCENARIOS, passes, strict=False):
-        played += several(scenario, some, n, actor=actor, **more)
-    return played
-
-
-def left_out(played: Sequence[Played], *, every: int) -> list[Played]:
-    """Each so many-th trial says nothing about its actor."""
-    return [
-        replace(one, verdict="not_judged", cause="provider") if number % every == 0 else one
-        for number, one in enumerate(played, 1)
-    ]
 
 
 def clear_win() -> None:

@@ -8,13 +8,12 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from judged import PLANE, Played, live, several, write_run
+from judged import PLANE, all_of, left_out, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
 from harness.schema.actor import ActorIdentity
@@ -23,7 +22,6 @@ from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.verdict import Verdict
 
 OLD, NEW = live("steady"), live("candidate")
-SCENARIOS = [f"pack/s{number}" for number in range(1, 6)]
 POLICY = """\
 schema = 1
 rate = 0.9
@@ -62,22 +60,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("policy.toml").write_text(POLICY, "utf-8")
     Path("absolute.toml").write_text(ABSOLUTE, "utf-8")
     return tmp_path
-
-
-def all_of(passes: Sequence[int], n: int, actor: ActorIdentity, **more: object) -> list[Played]:
-    """Trials of as many scenarios as there are numbers of passes."""
-    played = []
-    for scenario, some in zip(SCENARIOS, passes, strict=False):
-        played += several(scenario, some, n, actor=actor, **more)
-    return played
-
-
-def left_out(played: Sequence[Played], *, every: int) -> list[Played]:
-    """Each so many-th trial says nothing about its actor."""
-    return [
-        replace(one, verdict="not_judged", cause="provider") if number % every == 0 else one
-        for number, one in enumerate(played, 1)
-    ]
 
 
 def last(passes: Sequence[int], n: int, actor: ActorIdentity = OLD, **more: object) -> None:

@@ -92,6 +92,13 @@ def test_an_entry_that_is_over_or_elsewhere_holds_nothing_back(
     assert told in err
 
 
+def test_doctor_tells_of_an_entry_that_is_over_that_it_matches_nothing_as_well(harness: Harness, world: World) -> None:
+    put(scenario="pack/old", expires="2020-01-31")
+    rows = json.loads(harness("doctor", "--format", "json")[1])["facts"]
+    (row,) = [row for row in rows if row["name"].startswith("quarantine")]
+    assert row["hint"] == "matches no scenario; is over: it counts again; leave it out, or set a new day"
+
+
 def test_doctor_tells_each_entry_and_what_is_to_be_done_about_it(harness: Harness, world: World) -> None:
     put(expires="2020-01-31")
     rows = json.loads(harness("doctor", "--format", "json")[1])["facts"]

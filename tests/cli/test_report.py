@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from synthetic_run import Synthetic
 
-from harness.receipt import RunStore, read_run
+from harness.receipt import WHOLE_MAX, RunStore, read_run, reading
 from harness.redaction import SecretGuard
 from harness.reporters import html
 from harness.schema.run import EpisodeResult
@@ -118,3 +119,32 @@ def test_a_receipt_that_was_changed_is_refused_by_file_and_line(harness: Harness
     code, _, err = harness("report", "out")
 
     assert (code, err.startswith("harness: out/receipts.jsonl:1: ")) == (4, True)
+
+
+def test_a_large_run_is_told_alike_without_its_digests(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Synthetic(trials=13).write(tmp_path / "run")
+    names = ("annotations.txt", "junit.xml", "report.html", "summary.md", "summary.txt", "trials.csv")
+    assert harness("report", str(run))[0] == 0
+    before = {name: (run / name).read_bytes() for name in names}
+
+    # an episode with a card of its own shows the digests
+    assert html.CARDS_MAX <= WHOLE_MAX
+    monkeypatch.setattr(reading, "WHOLE_MAX", html.CARDS_MAX)
+    assert len(read_run(run).receipts) > reading.WHOLE_MAX
+    assert harness("report", str(run))[0] == 0
+
+    assert {name: (run / name).read_bytes() for name in names} == before
+
+
+def test_a_large_run_is_told_whole_to_machines(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Synthetic(trials=1).write(tmp_path / "run")
+    monkeypatch.setattr(reading, "WHOLE_MAX", 1)
+
+    code, out, _ = harness("report", str(run), "--report", "csv", "--format", "json")
+
+    assert code == 0
+    assert out.count('"command_digest": "sha256:') == sum(len(one.steps) for one in read_run(run).receipts)

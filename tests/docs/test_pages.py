@@ -10,7 +10,7 @@ from typing import get_args
 
 import click
 import pytest
-from pages import PAGES, README, REPOSITORY, SCENARIO_PAGES, blocks, commands, fences, prose
+from pages import DOCS, PAGES, README, REPOSITORY, SCENARIO_PAGES, blocks, commands, fences, prose
 from pydantic import BaseModel
 
 from harness import config
@@ -32,6 +32,11 @@ RUNNING = REPOSITORY / "docs" / "running.md"
 def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose(page))
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_the_readme_leads_to_every_page_of_docs() -> None:
+    text = README.read_text("utf-8")
+    assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
 
 
 def code_table(page: Path) -> list[ExitCode]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from harness.schema.run import AttemptRow, EpisodeJob, EpisodeOptions, EpisodeRe
 from harness.schema.scenario import LoadedScenario
 from harness.schema.verdict import Cause, Verdict
 
-__all__ = ["MODEL", "PLANE", "Played", "several", "view_of", "write_run"]
+__all__ = ["MODEL", "PLANE", "Played", "all_of", "left_out", "several", "view_of", "write_run"]
 
 PLANE = PlaneIdentity(name="loopx", version="0.4.8", wheel_sha256="8d" * 32)
 
@@ -130,6 +130,22 @@ def several(scenario: str, passes: int, n: int, *, actor: ActorIdentity = MODEL,
         for name, value in more.items():
             object.__setattr__(one, name, value)
     return played
+
+
+def all_of(passes: Sequence[int], n: int, actor: ActorIdentity, **more: object) -> list[Played]:
+    """Trials of as many scenarios, ``pack/s1`` and on, as there are numbers of passes."""
+    played = []
+    for number, some in enumerate(passes, 1):
+        played += several(f"pack/s{number}", some, n, actor=actor, **more)
+    return played
+
+
+def left_out(played: Sequence[Played], *, every: int) -> list[Played]:
+    """Each so many-th trial says nothing about its actor."""
+    return [
+        replace(one, verdict="not_judged", cause="provider") if number % every == 0 else one
+        for number, one in enumerate(played, 1)
+    ]
 
 
 def _manifest(played: Sequence[Played], run_id: str) -> Manifest:

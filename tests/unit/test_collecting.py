@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.collecting import OBJECTS, rare_collections
+from harness.collecting import OBJECTS, READ_OBJECTS, rare_collections
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +59,11 @@ def test_one_inside_the_other_leaves_the_outer_one_as_it_is() -> None:
         assert gc.get_threshold() == (OBJECTS, 11, 12)
         assert gc.get_freeze_count() > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_whoever_reads_a_large_run_may_look_even_less_often() -> None:
+    young, *older = gc.get_threshold()
+    with rare_collections(READ_OBJECTS):
+        assert gc.get_threshold() == (READ_OBJECTS, *older)
+    assert gc.get_threshold() == (young, *older)
+    assert 0 < young < OBJECTS < READ_OBJECTS

@@ -7,7 +7,7 @@ import pytest
 from synthetic_run import Synthetic
 
 from harness.errors import StoreError
-from harness.receipt import RunStore, lines, read_outline, read_run
+from harness.receipt import RunStore, lines, read_outline, read_run, read_told, reading
 from harness.redaction import SecretGuard
 from harness.schema.run import EpisodeResult, Manifest, RunView
 
@@ -170,7 +170,39 @@ def test_an_outline_tells_what_is_counted_and_leaves_out_the_steps(tmp_path: Pat
     assert outline.receipts[0].actor is outline.receipts[1].actor
 
 
-@pytest.mark.parametrize("read", [read_run, read_outline])
+def test_a_run_that_is_large_is_told_without_the_digests_of_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Synthetic(trials=2, scenarios=2).write(tmp_path / "run")
+    whole = read_run(folder)
+    assert read_told(folder) == whole
+
+    monkeypatch.setattr(reading, "WHOLE_MAX", len(whole.receipts) - 1)
+    told = read_told(folder)
+
+    assert told.log == whole.log
+    assert told.manifest == whole.manifest.model_copy(update={"receipts": ()})
+    nothing = {"command_digest": None, "arguments_digest": None, "answer_digest": None}
+    assert [receipt.model_dump() for receipt in told.receipts] == [
+        {**receipt, "steps": tuple({**step, **nothing} for step in receipt["steps"])}
+        for receipt in (receipt.model_dump() for receipt in whole.receipts)
+    ]
+    steps = [step for receipt in told.receipts for step in receipt.steps]
+    assert len({id(step) for step in steps}) == len(set(steps)) < len(steps)
+
+
+def test_a_large_run_that_was_changed_is_refused_whatever_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Synthetic(trials=2, scenarios=2).write(tmp_path / "run")
+    monkeypatch.setattr(reading, "WHOLE_MAX", 1)
+    change(folder / "receipts.jsonl", '"command_digest":"sha256:', '"command_digest":"sha256;')
+
+    with pytest.raises(StoreError, match=r"receipts\.jsonl:1: is not the receipt that manifest\.json names"):
+        read_told(folder)
+
+
+@pytest.mark.parametrize("read", [read_run, read_outline, read_told])
 def test_a_step_that_was_changed_is_told_by_whoever_reads(tmp_path: Path, read: Callable[[Path], RunView]) -> None:
     folder = Synthetic(trials=1, scenarios=1).write(tmp_path / "run")
     change(folder / "receipts.jsonl", '"executed":true', '"executed":false')

@@ -185,3 +185,10 @@ def test_an_ending_tells_detail_and_limit_but_no_code_twice(view: RunView) -> No
     assert ending(view.receipts[0].model_copy(update={"outcome": limit})) == (
         "limit_exceeded/model_turns, limit 6, observed 7"
     )
+
+
+def test_an_ending_below_its_limit_tells_what_would_have_gone_beyond(view: RunView) -> None:
+    limit = Outcome(status="limit_exceeded", reason="tool_calls", limit=16, observed=0, attempted=17, overshoot=1)
+    assert ending(view.receipts[0].model_copy(update={"outcome": limit})) == (
+        "limit_exceeded/tool_calls, limit 16, observed 0, attempted 17"
+    )
