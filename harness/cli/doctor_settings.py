@@ -17,7 +17,7 @@ from harness import config, environment
 from harness.cli.configured import ConfiguredContext, configured, key_of, refused, said_by
 from harness.cli.output import harmless
 from harness.config import Default
-from harness.redaction import credentials
+from harness.redaction import CREDENTIAL, credentials, without_credentials
 from harness.schema.base import JsonValue
 from harness.wiring import Settings
 
@@ -103,7 +103,7 @@ def _option(settings: Settings, context: click.Context, option: click.Option) ->
             option.process_value(context, value)
             value = option.type_cast_value(context, value) if source is not _DEFAULTS else value
     except click.BadParameter as error:
-        problem = refused(error) or error.message
+        problem = without_credentials(refused(error) or error.message)
     said = said_by(context, option)
     name, key = str(context.command.name), key_of(option)
     match said:
@@ -119,7 +119,8 @@ def _option(settings: Settings, context: click.Context, option: click.Option) ->
 def _safe(value: object) -> JsonValue:
     """Without what may be a credential: these values are anybody's."""
     plain = _plain(value)
-    return "(looks like a credential)" if any(credentials(plain)) else plain
+    # a text by itself stands at the empty pointer, which counts as well
+    return CREDENTIAL if list(credentials(plain)) else plain
 
 
 def _plain(value: object) -> JsonValue:

@@ -8,10 +8,12 @@ from typing import Final
 
 from harness.schema.base import JsonValue
 
-__all__ = ["LOCAL_PATH", "credentials", "local_paths", "without_local_paths"]
+__all__ = ["CREDENTIAL", "LOCAL_PATH", "credentials", "local_paths", "without_credentials", "without_local_paths"]
 
 #: Stands for a path of a machine.
 LOCAL_PATH: Final = "<local path>"
+#: Stands for what looks like a credential.
+CREDENTIAL: Final = "(looks like a credential)"
 
 #: Folders at the top of a machine, in which somebody's files are. A word with a slash before it (``/goal``) is none.
 _TOPS: Final = "Users|Volumes|home|root|tmp|private|var|opt|etc|mnt|media|srv|usr|run|proc|work|workspace|data"
@@ -26,12 +28,17 @@ _FIELD: Final = re.compile(
     r"credentials?|authori[sz]ation|cookies?|(?:access|refresh|id|auth|bearer|session|api|client)[_-]?tokens?)$|^tokens?$",
     re.IGNORECASE,
 )
-_VALUE: Final = re.compile(
+#: Texts that are credentials by their form alone.
+_FORMS: Final = (
     r"""\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}"""
     r"""|\bsk-[A-Za-z0-9_-]{16,}|\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bAIza[0-9A-Za-z_-]{30,}|\bglpat-[A-Za-z0-9_-]{16,}"""
     r"""|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}|://[^\s/?#@:"'<>]+:[^\s/?#@"'<>]+@"""
     r"""|(?i:\bbearer\s+[A-Za-z0-9._~+/=-]{12,})"""
-    r"""|(?i:\b(?:(?:api|access|secret)[_-]?key|secret|password|passwd|token)\s*[=:]\s*["']?[A-Za-z0-9_+/.-]{8,})"""
+)
+_FORM: Final = re.compile(_FORMS)
+_VALUE: Final = re.compile(
+    _FORMS
+    + r"""|(?i:\b(?:(?:api|access|secret)[_-]?key|secret|password|passwd|token)\s*[=:]\s*["']?[A-Za-z0-9_+/.-]{8,})"""
 )
 
 
@@ -58,6 +65,11 @@ def credentials(value: JsonValue) -> Iterator[str]:
             isinstance(item, str) and _VALUE.search(item)
         ):
             yield at
+
+
+def without_credentials(text: str) -> str:
+    """The text with ``CREDENTIAL`` in place of what is one by its form; what only is called like one stays."""
+    return _FORM.sub(CREDENTIAL, text)
 
 
 def _leaves(value: JsonValue, at: str, name: str = "") -> Iterator[tuple[str, str, JsonValue]]:

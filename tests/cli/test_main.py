@@ -359,3 +359,18 @@ def test_an_argument_with_a_nul_is_wrong_usage(harness: Harness) -> None:
         4,
         "harness: argument 2 holds a NUL character, which no name and no text may hold\n",
     )
+
+
+def test_an_error_line_shows_no_key_and_acts_on_no_terminal(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-" + "a1B2" * 6
+    said = [harness("run", "--actor", key, "--dry-run"), harness("run", "--keep", key, "--dry-run")]
+    for variable in ("HARNESS_ACTOR", "HARNESS_KEEP"):
+        monkeypatch.setenv(variable, key)
+        said += [harness("run", "--dry-run"), harness("doctor")]
+        monkeypatch.delenv(variable)
+    said.append(harness("qualify", "run", "--policy", "a\x1b]0;b\x07c"))
+    for code, out, err in said:
+        assert code == 4
+        assert key not in out + err
+        assert not {"\x1b", "\x07"} & set(err)
+    assert "(looks like a credential)" in said[0][2]
