@@ -14,7 +14,7 @@ from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import note, say, say_json, table
 from harness.clock import SystemClock
-from harness.errors import IndexDamagedError, StoreError, UsageError
+from harness.errors import IndexDamagedError, NothingSelectedError, StoreError, UsageError
 from harness.history import outdated
 from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
@@ -29,9 +29,14 @@ _VERDICTS = ("pass", "fail", "not_judged", "pending")
 
 
 def reports_folder(given: Path | None) -> Path:
-    """The folder that holds the runs. Raises StoreError where it is not there."""
+    """The folder that holds the runs.
+
+    Raises StoreError where a named one is not there, NothingSelectedError where nobody named one: nothing was run yet.
+    """
     settings = wiring.settings()
     reports = settings.reports if given is None else settings.cwd / given
+    if given is None and not reports.exists():
+        raise NothingSelectedError(f"{reports}: no run was written there yet")
     if not reports.is_dir():
         raise StoreError(f"{reports}: there is no such folder; runs are written there unless --out says else")
     return reports

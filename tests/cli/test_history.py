@@ -120,8 +120,11 @@ def test_old_runs_go_and_what_is_pinned_or_written_in_stays(harness: Harness, re
 
 
 def test_without_a_folder_of_runs_there_is_one_line(harness: Harness, world: World) -> None:
-    code, out, err = harness("history", "list")
-    assert (code, out, err.count("\n")) == (4, "", 1)
+    for verb in ("list", "diff", "flakes", "trend"):
+        code, out, err = harness("history", verb)
+        assert (code, out, err.count("\n")) == (5, "", 1)
+        code, out, err = harness("history", verb, "--reports", "elsewhere")
+        assert (code, out, err.count("\n")) == (4, "", 1)
 
 
 def test_nothing_is_purged_under_a_run_that_goes_on(harness: Harness, reports: Path) -> None:
