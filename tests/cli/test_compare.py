@@ -249,8 +249,8 @@ def test_an_interval_that_leaves_equality_out_decides_nothing_and_that_is_said(h
     write_run(Path("night"), [*all_of([3, 2], 5, OLD), *all_of([4, 5], 5, NEW)])
     assert harness("compare", "night")[1].endswith(
         "steady and candidate: not enough evidence that one is better: 50 % and 90 %, 40 points more (between 1 and 67 "
-        "more). Were they equal, a gap like this would still come up in 1 of 6 comparisons. About 7 more trials of each "
-        "scenario would decide about a gap of 40 points; there are 5.\n"
+        "more). Were they equal, a gap like this would still come up in 1 of 6 comparisons. About 7 more trials of "
+        "each scenario would decide about a gap of 40 points; there are 5.\n"
     )
 
 
