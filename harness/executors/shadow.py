@@ -18,6 +18,7 @@ from harness.schema.process import Completed, ProcessCommand
 __all__ = ["ShadowCounts", "ShadowExecutor", "differing"]
 
 _ASIDE = ".shadow"
+_COPIES = ("before", "once more", "at last")
 _TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 
 
@@ -38,10 +39,11 @@ class ShadowExecutor:
     they were, and the cold call sees the very world that the warm one saw; then the warm call's world is moved back. No
     path changes, so nothing has to be rewritten to be compared. Times of day and the JSON pointers ``volatile`` of the
     answer are left out of the comparison; where it finds something, another cold call from the same world says what no
-    two calls agree on, such as ids made by chance, and that is left out too. ``turn`` counts calls, from 1; give
-    several executors one counter to sample a whole run. With ``program`` only its calls count and are repeated: what
-    the warm executor hands on, such as ``date``, is run alike by both, and differs by the time alone. Plain files
-    directly in ``root`` stay where they are. Neither executor is closed here.
+    two calls agree on, such as ids made by chance, and that is left out too. What is still found has to be found with
+    one more warm call, after both cold ones: an answer that goes by the hour differs once, when the hour turns between.
+    ``turn`` counts calls, from 1; give several executors one counter to sample a whole run. With ``program`` only its
+    calls count and are repeated: what the warm executor hands on, such as ``date``, is run alike by both, and differs
+    by the time alone. Plain files directly in ``root`` stay where they are. Neither executor is closed here.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class ShadowExecutor:
             return self._warm.run(command)
         aside = self._root / _ASIDE
         try:
-            for name in ("before", "once more"):
+            for name in _COPIES:
                 self._copy(aside / name)
         except (OSError, shutil.Error):
             shutil.rmtree(aside, ignore_errors=True)
@@ -74,11 +76,8 @@ class ShadowExecutor:
             return self._warm.run(command)
         try:
             done = self._warm.run(command)
-            again = self._again(command, aside, "before")
-            found = [] if again is None else differing(done, again, self._volatile)
-            if again is not None and found:
-                third = self._again(command, aside, "once more")
-                found = found if third is None else differing(done, again, self._volatile, third)
+            again = self._again(self._cold, command, aside, _COPIES[0])
+            found = [] if again is None else self._confirmed(command, aside, done, again)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
         if again is None:
@@ -92,10 +91,22 @@ class ShadowExecutor:
     def close(self) -> None:
         """Nothing of its own is open; idempotent."""
 
-    def _again(self, command: ProcessCommand, aside: Path, copy: str) -> Completed | None:
+    def _confirmed(self, command: ProcessCommand, aside: Path, warm: Completed, cold: Completed) -> list[str]:
+        """What differs, and is neither chance nor the hour."""
+        found = differing(warm, cold, self._volatile)
+        third = self._again(self._cold, command, aside, _COPIES[1]) if found else None
+        if third is not None:
+            found = differing(warm, cold, self._volatile, third)
+        last = self._again(self._warm, command, aside, _COPIES[2]) if found else None
+        if last is None:
+            return found
+        still = differing(last, cold, self._volatile, third)
+        return [name for name in found if name in still]
+
+    def _again(self, executor: Executor, command: ProcessCommand, aside: Path, copy: str) -> Completed | None:
         try:
             with self._earlier(aside, copy):
-                return self._cold.run(command)
+                return executor.run(command)
         except OSError:
             return None
 

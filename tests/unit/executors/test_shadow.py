@@ -75,6 +75,19 @@ def test_difference_is_counted_by_name_and_the_warm_answer_is_given(process: Pro
     assert shadow.counts == ShadowCounts(checks=1, differences=1, differing=["exit_code", "stdout", "stderr"])
 
 
+def test_an_answer_that_goes_by_the_hour_is_no_difference_where_the_hour_turns_between_two_calls(
+    process: ProcessExecutor, root: Path
+) -> None:
+    hour = root / "hour"
+    hour.write_text("one")
+    cold = Other(process, script="echo two > ../hour; cat ../hour")
+    shadow = ShadowExecutor(process, cold, every=1, root=root)
+    assert shadow.run(command(root, "cat ../hour; echo done > deep/file")).stdout == b"one"
+    assert shadow.counts == ShadowCounts(checks=1)
+    assert cold.ran == ["cat ../hour; echo done > deep/file"] * 2
+    assert (root / "project" / "deep" / "file").read_text() == "done\n"
+
+
 def test_only_every_nth_call_is_repeated_over_all_who_share_a_counter(process: ProcessExecutor, root: Path) -> None:
     cold, turn = Other(process), itertools.count(1).__next__
     shadows = [ShadowExecutor(process, cold, every=3, root=root, turn=turn) for _ in range(2)]
