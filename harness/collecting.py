@@ -11,7 +11,7 @@ __all__ = ["READ_OBJECTS", "rare_collections"]
 #: New objects between two looks for cycles: an episode makes thousands that are gone by reference counts alone.
 OBJECTS = 10_000
 #: The same while a run is read, and told: it is many objects that stay, and hardly any ring.
-READ_OBJECTS = 500_000
+READ_OBJECTS = 100_000
 
 
 @contextmanager

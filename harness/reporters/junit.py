@@ -37,6 +37,8 @@ _Property = tuple[str, str | None]
 
 _MICRO: Final = Decimal(1_000_000)
 _END: Final = "</testsuites>"
+#: Cases whose elements are there at once: they take several times the room of their text.
+_CASES: Final = 1000
 
 
 class JunitReporter:
@@ -59,7 +61,6 @@ class JunitReporter:
             of_name[place.scenario][1].append(place)
         _totals(root, trials, empty, quiet=tolerated(view))
         start = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name).removesuffix(_END)
-        # one at a time: the elements of all suites take several times the room of their text
         suites = [
             f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view)}\n"
             for name, parts in of_name.items()
@@ -79,16 +80,28 @@ def _suite(name: str, about: Iterable[_Property], parts: _Parts, view: RunView) 
     quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
     _properties(suite, about)
     _totals(suite, trials, empty, quiet=quiet)
-    for tries in trials:
-        _case(suite, tries, quiet=quiet)
+    pieces = [_open(suite)]
+    for start in range(0, len(trials), _CASES):
+        some = ET.Element(suite.tag)
+        for tries in trials[start : start + _CASES]:
+            _case(some, tries, quiet=quiet)
+        pieces.append(_open(some).removeprefix(f"<{suite.tag}>"))
+    rest = ET.Element(suite.tag)
     for place in empty:
         trial = "" if place.trial == 1 else f", trial {place.trial}"
-        case = ET.SubElement(suite, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
+        case = ET.SubElement(rest, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
         case.set("classname", _class(place.scenario))
         why = "; ".join(view.manifest.stopped)
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
-    ET.indent(suite, level=1)
-    return ET.tostring(suite, encoding="unicode")
+    pieces.append(_open(rest).removeprefix(f"<{suite.tag}>"))
+    return "".join([*pieces, f"\n  </{suite.tag}>"])
+
+
+def _open(element: ET.Element) -> str:
+    """As it stands in the root, without its end: other cases follow."""
+    ET.indent(element, level=1)
+    text = ET.tostring(element, encoding="unicode", short_empty_elements=bool(len(element)))
+    return text.removesuffix(f"</{element.tag}>").removesuffix("\n  ")
 
 
 def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[_Property]:

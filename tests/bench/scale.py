@@ -18,7 +18,9 @@ from synthetic_run import Synthetic
 
 #: Trials of each of ten scenarios by each of four models.
 _CELLS = 40
-_COMMANDS = (("qualify",), ("compare",), ("report", "--report", "html"), ("report",))
+_COMMANDS = (("qualify",), ("compare",), ("report", "--report", "html"))
+#: Every report of the run, one after the other.
+_ALL = ("report",)
 
 
 def measured(command: tuple[str, ...], folder: Path) -> tuple[float, float]:
@@ -44,11 +46,12 @@ def main() -> int:
     parser.add_argument("--require-seconds", type=float, default=30.0)
     parser.add_argument("--require-mb", type=float, default=1000.0)
     parser.add_argument("--only", choices=sorted({command[0] for command in _COMMANDS}), action="append")
+    parser.add_argument("--all-reports", action="store_true", help="measure all reports together too")
     asked = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as place:
         folder = Synthetic(trials=max(1, asked.receipts // _CELLS)).write(Path(place) / "run")
-        for command in _COMMANDS:
+        for command in (*_COMMANDS, *([_ALL] if asked.all_reports else [])):
             if asked.only and command[0] not in asked.only:
                 continue
             seconds, megabytes = measured(command, folder)
