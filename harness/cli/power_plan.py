@@ -185,7 +185,7 @@ def _told(plan: PowerPlan, runs: Sequence[Path]) -> Iterator[str]:
     if plan.trials is None:
         yield folded(_out_of_reach(plan))
         return
-    yield folded(f"all of it: harness run --trials {plan.trials}: {'; '.join(_taken(plan))}")
+    yield folded(f"all of it, with --trials {plan.trials}: {'; '.join(_taken(plan))}")
 
 
 def _who(one: ActorPower, runs: Sequence[Path]) -> str:

@@ -48,7 +48,7 @@ def test_it_tells_trials_episodes_money_and_time_of_a_run_like_this(harness: Har
     assert "  cost        about $2.20" in out, "1296 of $0.0017"
     assert "  time        about 3 h 36 min one by one, 54 min with --jobs 4" in out
     assert "  has         20 trials of each scenario, which find one of 15.3 points" in out
-    assert "all of it: harness run --trials 162: 1296 episodes; about $2.20;" in out
+    assert "all of it, with --trials 162: 1296 episodes; about $2.20;" in out
 
 
 def test_all_actors_get_as_many_trials_as_the_one_that_needs_most(harness: Harness) -> None:
