@@ -132,7 +132,7 @@ def _if_there(reports: Path | None) -> Path | None:
     """The folder of runs, which two that are named need not lie in."""
     try:
         return reports_folder(reports)
-    except StoreError:
+    except (NothingSelectedError, StoreError):
         return None
 
 

@@ -59,6 +59,13 @@ def test_a_run_is_held_against_the_newest_earlier_one_that_played_the_same(harne
     assert (whole["before"]["run"], whole["now"]["run"]) == ("reports/one", "reports/three")
 
 
+def test_two_runs_that_are_named_need_no_folder_of_runs(harness: Harness, nights: Path) -> None:
+    nights.rename("elsewhere")
+    code, out, err = harness("history", "diff", "elsewhere/one", "elsewhere/three")
+    assert (code, "fails now   pack/a: stopped" in out, err) == (0, True, "")
+    assert harness("history", "diff", "elsewhere/three")[0] == 5
+
+
 def test_a_job_can_fail_on_what_it_does_not_want(harness: Harness, nights: Path) -> None:
     for gates, code, said in (
         (("new-fails",), 1, "harness: --fail-on new-fails: 1 scenario\n"),
