@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import line
+from harness.cli.rates_told import about_usd, line
 from harness.qualification.changes import NAMED
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Shift
 from harness.schema.counting import counted
@@ -18,8 +18,6 @@ __all__ = ["changes_told"]
 _MOST: Final = 20
 #: So many keys of a scenario are named that are other ones.
 _PARTS: Final = 3
-#: Below it four places after the point say too little, in US dollars.
-_SMALL: Final = 0.001
 _LABELS: Final[dict[PlaceKind, str]] = {
     "new_fail": "fails now",
     "worse": "worse",
@@ -142,14 +140,10 @@ def _rate(one: ActorChanges) -> Iterator[str]:
 
 def _shifts(one: ActorChanges) -> Iterator[str]:
     if one.usd is not None and one.usd.is_beyond:
-        yield line("cost", f"{_usd(one.usd.now)} an episode, {_usd(one.usd.before)} before{_times(one.usd)}")
+        yield line("cost", f"{about_usd(one.usd.now)} an episode, {about_usd(one.usd.before)} before{_times(one.usd)}")
     if one.seconds is not None and one.seconds.is_beyond:
         told = f"half within {one.seconds.now:.2f} s, within {one.seconds.before:.2f} s before{_times(one.seconds)}"
         yield line("time", told)
-
-
-def _usd(usd: float) -> str:
-    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}" if usd >= _SMALL else f"${usd:.2g}"
 
 
 def _times(one: Shift) -> str:

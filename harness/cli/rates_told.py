@@ -14,6 +14,7 @@ from harness.schema.qualification import Costs, Figures, TokenCount
 __all__ = [
     "ENDED_EARLY",
     "NOTHING",
+    "about_usd",
     "amount",
     "cells",
     "ends",
@@ -36,6 +37,8 @@ ENDED_EARLY = (
 )
 #: Three digits, rounded down, so that a lower bound stays one.
 _THREE = Context(prec=3, rounding=ROUND_FLOOR)
+#: Below it four places after the point say too little, in US dollars.
+_SMALL = 0.001
 
 
 def _letters() -> Iterator[str]:
@@ -47,6 +50,11 @@ def _letters() -> Iterator[str]:
 def letters_by_run(runs: Collection[str]) -> dict[str, str]:
     """The letter before the name of each run's actors; none where there is only one run."""
     return dict(zip(runs, _letters(), strict=False)) if len(runs) > 1 else dict.fromkeys(runs, "")
+
+
+def about_usd(usd: float | Decimal) -> str:
+    """A mean or a median, rounded."""
+    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}" if usd >= _SMALL else f"${usd:.2g}"
 
 
 def head_of(one: Figures) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import NOTHING, ends, told_table
+from harness.cli.rates_told import NOTHING, about_usd, ends, told_table
 from harness.schema.trend import Moved, Trend, TrendPoint
 
 __all__ = ["trends_told"]
@@ -16,8 +16,6 @@ _CLOSE: Final = 3
 _BARS: Final = "▁▂▃▄▅▆▇█"
 #: A run without a judged trial, and a run before which something else than chance may have moved the rate.
 _NONE, _CUT = "·", "|"
-#: Below it four places after the point say too little, in US dollars.
-_SMALL: Final = 0.001
 #: Other models and versions are told by name.
 _WORDS: Final[dict[Moved, str]] = {
     "selection": "other scenarios",
@@ -83,7 +81,7 @@ def _cost(point: TrendPoint) -> str:
     usd = point.usd_per_episode
     if usd is None:
         return NOTHING
-    told = f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}" if usd >= _SMALL else f"${usd:.2g}"
+    told = about_usd(usd)
     return f">= {told}" if point.unknown_calls else told
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from statistics import median
 from typing import Final
 
 from harness.reporters._rows import Episode
+from harness.reporters._spending import dollars_of
 from harness.schema.run import RunLogEntry
 from harness.schema.verdict import Verdict
 
@@ -15,7 +16,6 @@ __all__ = ["HEADINGS", "ActorRow", "actor_rows"]
 
 HEADINGS: Final = ("actor", "episodes", "passed", "failed", "not judged", "pending", "cost", "median call")
 _VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "not_judged", "pending")
-_MICRO: Final = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _cost(logs: list[RunLogEntry]) -> str:
     costs = [call.cost_micro_usd for log in logs for call in log.attempts if call.status != "not_sent"]
     known = [cost for cost in costs if cost is not None]
     at_least = len(known) < len(costs) or any(log.at_least for log in logs)
-    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    dollars = dollars_of(sum(known, Decimal(0)))
     if at_least and not dollars:
         return "unknown"
     return f"{'>= ' if at_least else ''}${dollars}"

@@ -9,7 +9,7 @@ from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.run import RunView
 
-__all__ = ["Cost", "cost_json", "cost_line", "cost_of"]
+__all__ = ["Cost", "cost_json", "cost_line", "cost_of", "dollars_of"]
 
 _MICRO = Decimal(1_000_000)
 #: Room for every digit of whatever a run can cost.
@@ -32,6 +32,11 @@ class Cost:
     usd: Decimal | None
 
 
+def dollars_of(micro_usd: Decimal) -> Decimal:
+    """US dollars of millionths of them, rounded down to the millionth, however many there are."""
+    return (micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
+
+
 def cost_of(view: RunView) -> Cost | None:
     """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
@@ -42,7 +47,7 @@ def cost_of(view: RunView) -> Cost | None:
         return None
     known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
     unknown = len(rows) - len(known) + beyond.unknown
-    dollars = (sum(known, beyond.micro_usd) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
+    dollars = dollars_of(sum(known, beyond.micro_usd))
     return Cost(calls, unknown, beyond.calls, damaged, None if unknown and not dollars else dollars)
 
 

@@ -6,7 +6,6 @@ The last attempt is the trial. What earlier ones ended with stands in a column, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Decimal
 from itertools import chain
 from typing import Final
 
@@ -14,6 +13,7 @@ from harness.ports import Reporter
 from harness.qualification.trials import trial_of
 from harness.reporters._csv_text import Cell, csv_text
 from harness.reporters._rows import Episode, by_trial, episodes, not_run, steps_in_short
+from harness.reporters._spending import dollars_of
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 
@@ -37,7 +37,6 @@ _HEAD: Final = (
     *("answered_by", "fingerprints", "scenario_digest", "actor_digest"),
 )
 _TOKENS: Final = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
-_MICRO: Final = Decimal(1_000_000)
 
 
 class CsvReporter:
@@ -101,7 +100,7 @@ def _played(tries: Sequence[Episode]) -> dict[str, Cell]:
 def _spent(receipt: Receipt, logs: Sequence[RunLogEntry]) -> dict[str, Cell]:
     """Money and tokens are empty where those of one call are unknown: a sum of the others would be too small."""
     trial = trial_of(receipt, logs)
-    usd = (trial.micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    usd = dollars_of(trial.micro_usd)
     tokens = {
         name: None if untold else count for name, count, untold in zip(_TOKENS, trial.tokens, trial.untold, strict=True)
     }

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -21,7 +20,7 @@ from harness.ports import Reporter
 from harness.qualification.trials import trial_of
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Episode, by_trial, episodes, not_run, plain, planned_who, steps_in_short
-from harness.reporters._spending import cost_line
+from harness.reporters._spending import cost_line, dollars_of
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.run import PlannedEpisode, RunView
 from harness.schema.verdict import Verdict
@@ -35,7 +34,6 @@ _Parts = tuple[list[Trial], list[PlannedEpisode]]
 #: Its name and its value; None where there is none to tell.
 _Property = tuple[str, str | None]
 
-_MICRO: Final = Decimal(1_000_000)
 _END: Final = "</testsuites>"
 #: Cases whose elements are there at once: they take several times the room of their text.
 _CASES: Final = 1000
@@ -179,7 +177,7 @@ def _of_case(tries: Trial) -> Iterator[_Property]:
     yield "model", ", ".join(spent.models) or None
     yield "model_calls", str(spent.calls)
     known = spent.unknown_calls < spent.calls
-    usd = (spent.micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR)
+    usd = dollars_of(spent.micro_usd)
     yield "cost_usd", f"{'>= ' if spent.unknown_calls else ''}{usd}" if known else None
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from workflow_steps import steps, variables
+from workflow_steps import performed, steps
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
@@ -33,17 +30,7 @@ FETCH, CHANGES, DECIDE = "Fetch last night's run", "Tell what is different", "De
 
 def perform(line: CommandLine, step: str, trials: int = 4) -> tuple[int, str]:
     """Exit code and standard output of one step, in the shell that a runner uses."""
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    own = {"SCENARIOS": "registry/reports-blocked-honestly", "TRIALS": str(trials), "PATH": programs}
-    more = {**variables(WORKFLOW), **own, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md")}
-    done = subprocess.run(
-        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps(WORKFLOW)[step]],
-        cwd=line.cwd,
-        env=line.environment(more),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    done = performed(WORKFLOW, step, line, {"SCENARIOS": "registry/reports-blocked-honestly", "TRIALS": str(trials)})
     return done.returncode, done.stdout.decode() + done.stderr.decode()
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from workflow_steps import steps, variables
+from workflow_steps import performed, steps, variables
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
@@ -41,16 +38,7 @@ def repository(line: CommandLine) -> CommandLine:
 
 def perform(line: CommandLine, step: str) -> tuple[int, str]:
     """Exit code and standard output of one step, in the shell that a runner uses."""
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    more = {**variables(WORKFLOW), "PATH": programs, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md")}
-    done = subprocess.run(
-        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps(WORKFLOW)[step]],
-        cwd=line.cwd,
-        env=line.environment(more),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    done = performed(WORKFLOW, step, line, {})
     return done.returncode, done.stdout.decode()
 
 

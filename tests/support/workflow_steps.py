@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 
-__all__ = ["steps", "variables"]
+from command_line import CommandLine
+
+__all__ = ["performed", "steps", "variables"]
 
 
 def steps(workflow: str) -> dict[str, str]:
@@ -25,3 +32,19 @@ def variables(workflow: str) -> dict[str, str]:
     assert block is not None
     pairs = re.findall(r"^  (\w+): (.+)$", block[1], re.MULTILINE)
     return {name: value.strip('"') for name, value in pairs if "${{" not in value}
+
+
+def performed(
+    workflow: str, step: str, line: CommandLine, own: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """One step in the shell that a runner uses; ``own`` variables go over those of the workflow."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    more = {**variables(workflow), "PATH": programs, "GITHUB_STEP_SUMMARY": str(line.folder / "page.md"), **own}
+    return subprocess.run(
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps(workflow)[step]],
+        cwd=line.cwd,
+        env=line.environment(more),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
