@@ -7,6 +7,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
+from harness.schema.remembering import remembered
 from harness.schema.run import RunView
 
 __all__ = ["Cost", "cost_json", "cost_line", "cost_of", "dollars_of"]
@@ -37,6 +38,7 @@ def dollars_of(micro_usd: Decimal) -> Decimal:
     return (micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
 
 
+@remembered(1)
 def cost_of(view: RunView) -> Cost | None:
     """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
