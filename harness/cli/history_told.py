@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import about_usd, line
+from harness.cli.rates_told import line
 from harness.qualification.changes import NAMED
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Shift
 from harness.schema.counting import counted
+from harness.schema.money import told_usd
 
 __all__ = ["changes_told"]
 
@@ -140,7 +141,7 @@ def _rate(one: ActorChanges) -> Iterator[str]:
 
 def _shifts(one: ActorChanges) -> Iterator[str]:
     if one.usd is not None and one.usd.is_beyond:
-        yield line("cost", f"{about_usd(one.usd.now)} an episode, {about_usd(one.usd.before)} before{_times(one.usd)}")
+        yield line("cost", f"{told_usd(one.usd.now)} an episode, {told_usd(one.usd.before)} before{_times(one.usd)}")
     if one.seconds is not None and one.seconds.is_beyond:
         told = f"half within {one.seconds.now:.2f} s, within {one.seconds.before:.2f} s before{_times(one.seconds)}"
         yield line("time", told)

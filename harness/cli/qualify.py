@@ -72,7 +72,8 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
         for row in (*as_rows(told), *decision_told.as_rows(decisions)):
             say_json(row)
     elif form == "csv":
-        say(as_csv(told, by_scenario=True).removesuffix("\n"))
+        decided = {(one.run, one.actor): decision_told.ANSWERS[one.answer] for one in decisions}
+        say(as_csv(told, by_scenario=True, decided=decided).removesuffix("\n"))
         if judging is not None:
             note(judging.as_text(decisions, letters_by_run(views)))
     else:

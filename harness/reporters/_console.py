@@ -59,14 +59,17 @@ def whole(console: Console, text: Text) -> None:
     console.print(text, soft_wrap=True)
 
 
-def unbroken(console: Console, text: str, columns: int) -> None:
-    """A text folded at blanks only behind a margin of so many columns: digests and pointers stay whole."""
-    for line in safe(text).split("\n"):
+def unbroken(console: Console, text: str, columns: int, label: str = "") -> None:
+    """A text folded at blanks only behind a margin of so many columns: digests and pointers stay whole.
+
+    ``label`` stands in the margin of the first line.
+    """
+    for number, line in enumerate(safe(text).split("\n")):
         margin = " " * columns
         folded = textwrap.wrap(
             line,
             console.width,
-            initial_indent=margin,
+            initial_indent=margin if number else f"{plain(label):<{columns}}",
             subsequent_indent=margin,
             break_long_words=False,
             break_on_hyphens=False,

@@ -12,16 +12,25 @@ the last attempt passed, else ``rerunFailure`` and ``rerunError``. Who does not 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from harness.ports import Reporter
 from harness.qualification.trials import trial_of
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, by_trial, episodes, not_run, plain, planned_who, steps_in_short
-from harness.reporters._spending import cost_line, dollars_of
+from harness.reporters._rows import (
+    Episode,
+    by_trial,
+    episodes,
+    not_run,
+    plain,
+    planned_trial,
+    steps_in_short,
+)
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
+from harness.schema.money import dollars_of
 from harness.schema.run import PlannedEpisode, RunView
 from harness.schema.verdict import Verdict
 
@@ -49,7 +58,8 @@ class JunitReporter:
         """The whole file; well-formed whatever the texts are."""
         trials, empty = by_trial(episodes(view)), not_run(view)
         # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
-        of_run = (("run", cost_line(view)), ("run_id", view.manifest.run_id))
+        decided = ((f"decision:{one.who}", "; ".join((one.headline, *one.lines))) for one in view.decisions)
+        of_run = (("run", cost_line(view)), ("run_id", view.manifest.run_id), *decided)
         root = ET.Element("testsuites", name=f"harness {plain(view.manifest.run_id)}")
         names = [place.scenario for place in view.manifest.plan] + [tries[-1].receipt.scenario for tries in trials]
         of_name: dict[str, _Parts] = {name: ([], []) for name in names}
@@ -59,8 +69,9 @@ class JunitReporter:
             of_name[place.scenario][1].append(place)
         _totals(root, trials, empty, quiet=tolerated(view))
         start = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name).removesuffix(_END)
+        planned = planned_trial(view)
         suites = [
-            f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view)}\n"
+            f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view, planned)}\n"
             for name, parts in of_name.items()
         ]
         end = [_END, "\n"] if suites else []
@@ -72,10 +83,12 @@ def build() -> Reporter:
     return JunitReporter()
 
 
-def _suite(name: str, about: Iterable[_Property], parts: _Parts, view: RunView) -> str:
+def _suite(
+    name: str, about: Iterable[_Property], parts: _Parts, view: RunView, planned: Callable[[PlannedEpisode], str]
+) -> str:
     trials, empty = parts
     suite = ET.Element("testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
-    quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
+    quiet = tolerated(view)
     _properties(suite, about)
     _totals(suite, trials, empty, quiet=quiet)
     pieces = [_open(suite)]
@@ -86,8 +99,7 @@ def _suite(name: str, about: Iterable[_Property], parts: _Parts, view: RunView) 
         pieces.append(_open(some).removeprefix(f"<{suite.tag}>"))
     rest = ET.Element(suite.tag)
     for place in empty:
-        trial = "" if place.trial == 1 else f", trial {place.trial}"
-        case = ET.SubElement(rest, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
+        case = ET.SubElement(rest, "testcase", name=plain(planned(place)), time="0.000")
         case.set("classname", _class(place.scenario))
         why = "; ".join(view.manifest.stopped)
         ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
@@ -136,7 +148,7 @@ def _counted(row: Episode, *, quiet: bool) -> Verdict:
 def _case(suite: ET.Element, tries: Trial, *, quiet: bool) -> None:
     *earlier, row = tries
     receipt, verdict = row.receipt, _counted(row, quiet=quiet)
-    case = ET.SubElement(suite, "testcase", name=plain(_named(row)), time=f"{sum(one.seconds for one in tries):.3f}")
+    case = ET.SubElement(suite, "testcase", name=plain(row.played), time=f"{sum(one.seconds for one in tries):.3f}")
     case.set("classname", _class(receipt.scenario))
     _properties(case, _of_case(tries))
     if receipt.verdict != "pass":
@@ -153,11 +165,6 @@ def _case(suite: ET.Element, tries: Trial, *, quiet: bool) -> None:
     if earlier:
         lines = (f"attempt {one.receipt.attempt}: {_message(one)}, {one.seconds:.3f} s" for one in earlier)
         ET.SubElement(case, "system-out").text = "\n".join(map(plain, lines))
-
-
-def _named(row: Episode) -> str:
-    """The same name whichever attempt it was: build servers know a case again by it."""
-    return row.who if row.receipt.trial == 1 else f"{row.who}, trial {row.receipt.trial}"
 
 
 def _of_case(tries: Trial) -> Iterator[_Property]:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from harness.ports import Reporter
 from harness.reporters._actors import HEADINGS, actor_rows
+from harness.reporters._concluded import concluded
 from harness.reporters._console import fits, indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._groups import Group, commonest, grouped, rolled
@@ -21,7 +22,7 @@ from harness.reporters._rows import (
     headline,
     not_run,
     plain,
-    planned_who,
+    planned_trial,
     state,
 )
 from harness.reporters._spending import cost_line
@@ -71,7 +72,7 @@ class TerminalReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file."""
-        return summary(view, width=100, color=False) + "\n"
+        return summary(view, width=100, color=False) + "\n" + concluded(view, width=100)
 
 
 def build() -> Reporter:
@@ -247,9 +248,9 @@ def _rest(console: Console, view: RunView) -> None:
     console.print(Text("Not run", style="bold"))
     for why in view.manifest.stopped:
         indented(console, why, 3, "yellow")
-    several = view.manifest.in_versions
+    planned = planned_trial(view)
     for place in empty[:_LISTED]:
-        indented(console, f"{place.scenario}, {planned_who(place, several)}, trial {place.trial}", 3)
+        indented(console, f"{place.scenario}, {planned(place)}", 3)
     if len(empty) > _LISTED:
         indented(console, f"and {len(empty) - _LISTED} more", 3)
 
