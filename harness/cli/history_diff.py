@@ -103,7 +103,7 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
         _refuse_early(old, new)
         return old, new
     place = reports_folder(reports)
-    whole = [run for run in whole_runs(known_runs(place)) if not run.ended_early]
+    whole = list(whole_runs(known_runs(place)))
     if not given and not whole:
         raise NothingSelectedError(f"{place}: holds no whole run")
     new = _read(given[0], place) if given else _at(place, whole[-1])

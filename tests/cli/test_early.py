@@ -286,6 +286,49 @@ def test_no_run_is_held_by_itself_against_one_that_ended_early(harness: Harness)
     assert "holds no whole run before later" in err
 
 
+def test_a_run_that_ended_early_is_in_no_trend_and_turns_no_verdict(harness: Harness, world: World) -> None:
+    run(harness)
+    code, out, err = harness("history", "trend", "--reports", ".")
+    assert (code, out) == (5, "")
+    assert "holds no whole run of what is asked for that did not end early" in err
+
+    both = ("--actor", "a/good", "--actor", "b/bad", "--trials", "2", *LIVE)
+    path = Path("out/manifest.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "created_at": "2026-01-02T00:00:00Z"}), "utf-8")
+    for day in (1, 3):
+        harness("run", *both, "--out", f"night-{day}")
+        path = Path(f"night-{day}/manifest.json")
+        path.write_text(json.dumps({**json.loads(path.read_text()), "created_at": f"2026-01-0{day}T00:00:00Z"}))
+    for verb in ("trend", "flakes"):
+        out = harness("history", verb, "--reports", ".")[1]
+        assert out.endswith(
+            "left out: out, which ended early, when its own actors were told apart: that moves its rates\n"
+        )
+        told = json.loads(harness("history", verb, "--reports", ".", "--format", "json")[1])
+        assert told["ended_early"] == ["out"]
+        if verb == "trend":
+            assert [[point["run"] for point in one["points"]] for one in told["trends"]] == [["night-1", "night-3"]] * 2
+        else:
+            assert {one["pairs"] for one in told["flakes"]} == {1}
+        newest = json.loads(harness("history", verb, "--reports", ".", "--last", "2", "--format", "json")[1])
+        assert newest["ended_early"] == ["out"]
+    last = json.loads(harness("history", "trend", "--reports", ".", "--last", "1", "--format", "json")[1])
+    assert last["ended_early"] == [], "it is older than all that is told"
+
+
+def test_no_plan_goes_by_the_rates_of_a_run_that_ended_early_without_saying_so(harness: Harness) -> None:
+    harness("run", "--actor", "a/good", "--actor", "b/bad", "--trials", "2", "--out", "reports/whole", *LIVE)
+    run(harness)
+    Path("out").rename("reports/early")
+    assert "going by reports/whole" in harness("qualify", "--power-plan")[1]
+    shutil.rmtree("reports/whole")
+    assert "no complete one that did not end early" in harness("qualify", "--power-plan")[2]
+
+    out = harness("qualify", "reports/early", "--power-plan")[1]
+    assert out.count("the run ended early, which moved that rate; --expect RATE plans by another one") == 2
+    assert "ended early" not in harness("qualify", "reports/early", "--power-plan", "--expect", "0.8")[1]
+
+
 def test_no_policy_decides_by_a_run_whose_length_hung_on_what_came_out(harness: Harness, world: World) -> None:
     Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
     Path("margin.toml").write_text("schema = 1\nmargin = 0.05\n", "utf-8")
