@@ -348,6 +348,20 @@ def test_no_policy_decides_by_a_run_whose_length_hung_on_what_came_out(harness: 
     assert "leave one of them out" in err
 
 
+def test_a_policy_of_the_file_is_left_out_for_once(harness: Harness) -> None:
+    Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
+    Path("harness.toml").write_text('[run]\npolicy = "rate.toml"\nmax_time = "1h"\n[qualify]\npolicy = "rate.toml"\n')
+    code, _, err = run(harness)
+    assert (code, err.count("\n")) == (4, 1)
+    assert "leave one of them out (--policy none)" in err
+    assert "harness.toml:2 says so" in err
+    code, out, _ = run(harness, "--policy", "none", "--max-time", "none")
+    assert (code, "decided after" in out, "by rate.toml" in out) == (0, True, False)
+    for argv in (("out",), ("out", "--power-plan")):
+        assert harness("qualify", *argv)[0] == 4
+        assert harness("qualify", *argv, "--policy", "none")[0] == 0
+
+
 def test_a_run_that_looked_and_was_played_whole_is_decided_by_a_policy(harness: Harness) -> None:
     Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
     run(harness, actors=("a/good", "b/fine"))
