@@ -98,7 +98,9 @@ def play_remaining(
         played_by(order, settings, jobs, Shared(store, ceiling, paces, late, outputs, stop)) as pool,
         stoppable(stop, *(ends := endings(session, pool))),
         # receipts that come line by line are progress enough, and a bar would break into them
-        progress(len(jobs), hidden=line_by_line, verdicts=True, beside=lambda: paces.told) as advance,
+        progress(
+            len(jobs), at_most=stopping is not None, hidden=line_by_line, verdicts=True, beside=lambda: paces.told
+        ) as advance,
     ):
         held.record()
         results = _Results(left, store, session, ends[0], advance, line_by_line)
@@ -116,6 +118,7 @@ def play_remaining(
                 before=before,
                 pacing=paces,
                 stopping=stopping,
+                fewer=advance.fewer,
             )
         finally:
             recording.prune(kept.folder)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +14,9 @@ from typing import Protocol
 import pytest
 from planned import job_of
 
+from harness.cli import remaining
 from harness.cli.early import refuse_early
+from harness.cli.progress import Progressing
 from harness.errors import UsageError
 from harness.meter import Ceiling
 from harness.receipt import read_run
@@ -85,6 +88,27 @@ def test_a_clear_difference_ends_the_run_and_saves_the_rest(harness: Harness, wo
     manifest = read_run(Path("out")).manifest
     assert (manifest.state, len(manifest.plan)) == ("complete", 120)
     assert [place.trial for place in manifest.plan[:10]] == list(range(1, 11)), "the plan keeps its order"
+
+
+def test_what_is_not_needed_any_more_is_taken_off_what_is_still_told_to_come(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, bool]] = []
+    taken: list[int] = []
+
+    @contextlib.contextmanager
+    def progress(total: int, *, at_most: bool, **_: object) -> Iterator[Progressing]:
+        asked.append((total, at_most))
+        advance = Progressing()
+        monkeypatch.setattr(advance, "fewer", taken.append)
+        yield advance
+
+    monkeypatch.setattr(remaining, "progress", progress)
+    _, out, _ = run(harness, actors=("a/good", "b/good", "c/bad"))
+    assert asked == [(180, True)]
+    assert f"{sum(taken)} of 180 planned episodes were not needed" in out
+    harness("run", "--actor", "a/good", "--actor", "b/good", "--out", "whole", *LIVE)
+    assert asked[1:] == [(12, False)]
 
 
 def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> None:
@@ -355,6 +379,8 @@ def test_a_policy_of_the_file_is_left_out_for_once(harness: Harness) -> None:
     assert (code, err.count("\n")) == (4, 1)
     assert "leave one of them out (--policy none)" in err
     assert "harness.toml:2 says so" in err
+    assert run(harness, "--dry-run")[0] == 4
+    assert "that is the most: --early begins" in run(harness, "--dry-run", "--policy", "none")[1]
     code, out, _ = run(harness, "--policy", "none", "--max-time", "none")
     assert (code, "decided after" in out, "by rate.toml" in out) == (0, True, False)
     for argv in (("out",), ("out", "--power-plan")):
