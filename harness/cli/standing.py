@@ -20,6 +20,7 @@ _WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pendi
 class Standing:
     """Counts of what came so far; ``total`` is None where nobody knows how many there will be.
 
+    ``at_most``: it is what may still be asked for, and fewer may do.
     ``done`` are episodes that are over, ``verdicts`` those of them whose result is known here, ``again`` attempts
     after which an episode is tried once more: they cost as well.
     """
@@ -32,6 +33,7 @@ class Standing:
     micro_usd: Decimal = Decimal(0)
     unknown: int = 0
     at_least: bool = False
+    at_most: bool = False
 
     def over(self, result: EpisodeResult | None) -> None:
         """An episode is over; ``result`` is None where nobody has it here."""
@@ -56,6 +58,14 @@ class Standing:
                 self.micro_usd += row.cost_micro_usd
             elif row.status != "not_sent":
                 self.unknown += 1
+
+    @property
+    def so_far(self) -> str:
+        """``3 of 7 episodes``, ``3 of at most 7 episodes``."""
+        if self.total is None:
+            return counted(self.done, "episode")
+        bound = "at most " if self.at_most else ""
+        return f"{self.done} of {bound}{counted(self.total, 'episode')}"
 
     @property
     def counts(self) -> str:

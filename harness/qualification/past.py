@@ -105,5 +105,8 @@ def places(run: IndexedRun) -> dict[Place, Cell]:
 
 
 def whole_runs(runs: Sequence[IndexedRun]) -> Iterator[IndexedRun]:
-    """Those whose whole plan was played, from the oldest on."""
+    """Those whose whole plan was played, from the oldest on.
+
+    A run that ended early is none of them: where it ends when a difference shows, that difference is larger than it is.
+    """
     yield from sorted((run for run in runs if run.is_whole), key=lambda run: (run.created_at, run.folder))
