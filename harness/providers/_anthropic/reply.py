@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from harness.providers._anthropic.content import Block, as_blocks, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._wire.answer import as_object, bad, count, word
@@ -21,12 +21,13 @@ def read_message(
     status: int,
     *,
     texts: Mapping[int, str] | None = None,
+    still_open: Collection[int] = (),
     oddities: tuple[Quirk, ...] = (),
 ) -> Reply:
     """The reply in a message.
 
-    Of a folded stream ``texts`` holds the arguments that came as text, by the position of their block, and
-    ``oddities`` what only a stream can have.
+    Of a folded stream ``texts`` holds the arguments that came as text, by the position of their block, ``still_open``
+    the positions of blocks that were never closed, and ``oddities`` what only a stream can have.
 
     Raises:
         ProviderError: ``bad_response`` for anything that is no message, else what the body says went wrong.
@@ -38,7 +39,7 @@ def read_message(
         raise bad("a block without a type, or of text without text", status)
     text, reasoning, refusal = text_of(blocks), reasoning_of(blocks), _refusal(root.get("stop_details"))
     said = word(root.get("stop_reason"))
-    sent = sent_calls(blocks, texts or {})
+    sent = sent_calls(blocks, texts or {}, still_open)
     finish, ending = finish_of(said, calls=bool(sent), refused=refusal is not None)
     whole: JsonValue = [root, {str(position): arguments for position, arguments in (texts or {}).items()}]
     calls, numbering = numbered(sent, seed_of(root.get("id"), whole), truncated=finish == "length")

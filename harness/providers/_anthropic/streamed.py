@@ -43,7 +43,7 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
 
 
 def _read(folded: Folded, status: int) -> Reply:
-    return read_message(folded.body, status, texts=folded.texts, oddities=tuple(folded.quirks))
+    return read_message(folded.body, status, texts=folded.texts, still_open=folded.open, oddities=tuple(folded.quirks))
 
 
 def _partial(folded: Folded, status: int) -> Reply | None:

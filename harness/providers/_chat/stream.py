@@ -104,8 +104,8 @@ class _Fold:
 def _unfinished(reply: Reply, *, is_counted: bool) -> Reply:
     """A reply that broke off: it has no finish, its last call may lack its end, and first counts are no evidence."""
     calls = reply.calls
-    if calls and calls[-1].fault is not None:
-        calls = (*calls[:-1], replace(calls[-1], fault="truncated"))
+    if calls and (calls[-1].fault is not None or not calls[-1].arguments_raw.strip()):
+        calls = (*calls[:-1], replace(calls[-1], arguments=None, fault="truncated"))
     quirks = tuple(one for one in reply.quirks if one != "finish_missing")
     told = {"finish": None, "finish_word": None, "calls": calls, "quirks": quirks}
     return reply.model_copy(update=told if is_counted else {**told, "usage": None})

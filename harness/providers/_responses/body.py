@@ -9,12 +9,13 @@ from harness.providers._responses.items import (
     OUTPUT,
     call_sent,
     is_call,
+    is_cut_off,
     output_of,
     parts_of,
     plain_output,
     texts_of,
 )
-from harness.providers._responses.reply import FINISHES, NOT_WORDS, is_cut_off
+from harness.providers._responses.reply import FINISHES, NOT_WORDS
 from harness.providers._wire.calls import SEED, made_id
 from harness.providers._wire.usage_sent import usage_sent
 from harness.schema.base import JsonValue

@@ -13,7 +13,17 @@ from harness.providers._wire.calls import CallSent
 from harness.schema.base import JsonValue
 from harness.schema.tool import ToolCall
 
-__all__ = ["call_sent", "is_call", "output_of", "parts_of", "plain_output", "sendable_id", "sent_back", "texts_of"]
+__all__ = [
+    "call_sent",
+    "is_call",
+    "is_cut_off",
+    "output_of",
+    "parts_of",
+    "plain_output",
+    "sendable_id",
+    "sent_back",
+    "texts_of",
+]
 
 Item: TypeAlias = dict[str, JsonValue]
 
@@ -37,6 +47,11 @@ def output_of(opaque: JsonValue) -> list[Item] | None:
 def is_call(item: Item) -> bool:
     """Whether the item is a call of a tool that we declared; built-in tools run at the provider's."""
     return item.get("type") == "function_call"
+
+
+def is_cut_off(item: Item) -> bool:
+    """Whether an item says of itself that it is not whole."""
+    return item.get("status") in ("incomplete", "in_progress")
 
 
 def parts_of(item: Item) -> list[Item]:
@@ -72,6 +87,7 @@ def call_sent(item: Item) -> CallSent:
         id=given if isinstance(given, str) and given.strip() else None,
         name=name if isinstance(name, str) else "",
         arguments=read_arguments(item.get("arguments")),
+        cut=is_cut_off(item),
     )
 
 

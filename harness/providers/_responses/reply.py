@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from harness.errors import ProviderError
@@ -14,9 +13,8 @@ from harness.providers._wire.markup import looks_like_call
 from harness.providers._wire.strict_json import NotJsonError, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
-from harness.schema.tool import ToolCall
 
-__all__ = ["FINISHES", "NOT_WORDS", "failure_with", "is_cut_off", "partial_of", "read_reply", "read_whole"]
+__all__ = ["FINISHES", "NOT_WORDS", "failure_with", "partial_of", "read_reply", "read_whole"]
 
 #: The status of a whole response, or why it is incomplete -> our reason.
 FINISHES: Final[dict[str, FinishReason]] = {
@@ -28,8 +26,6 @@ _FAILED: Final = frozenset({"failed", "cancelled"})
 _NOT_READY: Final = frozenset({"queued", "in_progress"})
 #: What the status of a reply never is.
 NOT_WORDS: Final = _FAILED | _NOT_READY
-#: An item with such a status was cut off.
-_CUT: Final = frozenset({"incomplete", "in_progress"})
 
 
 def read_whole(body: bytes, status: int) -> Reply:
@@ -94,7 +90,6 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
     said = _word_of(root)
     is_cut = root.get("status") == "incomplete" or FINISHES.get(said or "", "stop") != "stop"
     calls, oddities = numbered([call_sent(item) for item in wire], seed, truncated=is_cut)
-    calls = tuple(_cut(call) if is_cut_off(item) else call for item, call in zip(wire, calls, strict=True))
     quirks: set[Quirk] = set(oddities)
     if said is None:
         quirks.add("finish_missing")
@@ -112,15 +107,6 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
         opaque=None if sent == plain_output(text, calls) else {OUTPUT: sent},
         model=word(root.get("model")),
     )
-
-
-def is_cut_off(item: dict[str, JsonValue]) -> bool:
-    """Whether an item says of itself that it is not whole."""
-    return word(item.get("status")) in _CUT
-
-
-def _cut(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=None, fault="truncated")
 
 
 def _word_of(root: dict[str, JsonValue]) -> str | None:
