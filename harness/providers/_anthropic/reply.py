@@ -10,6 +10,7 @@ from harness.providers._wire.calls import numbered, seed_of
 from harness.providers._wire.finish import failed_answer, finish_of
 from harness.providers._wire.markup import looks_like_call
 from harness.providers._wire.own_usage import own_usage
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply, Usage
 
@@ -54,7 +55,7 @@ def read_message(
         finish=finish,
         finish_word=said,
         usage=_usage(root.get("usage")),
-        quirks=tuple(sorted({*oddities, *numbering, *ending, *markup})),
+        quirks=tuple(sorted({*oddities_of(root), *oddities, *numbering, *ending, *markup})),
         opaque=opaque_of(blocks, text, calls),
         model=word(root.get("model")),
     )

@@ -12,6 +12,7 @@ from harness.providers._wire.answer import as_object, bad, word
 from harness.providers._wire.arguments import value_of
 from harness.providers._wire.events import Event, object_of, whole_text
 from harness.providers._wire.failures import failure_inside
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 
@@ -90,6 +91,7 @@ def _take(folded: Folded, state: _State, event: Event, status: int) -> ProviderE
     failure = failure_inside(sent, status)
     if failure is not None:
         return failure
+    folded.quirks.update(oddities_of(sent))
     known = _KNOWN.get(str(sent["type"]))
     return None if known is None else known(folded, state, sent, status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from harness.errors import ProviderError
@@ -10,7 +11,7 @@ from harness.providers._wire.answer import as_object, bad, count, what_is, word
 from harness.providers._wire.calls import numbered, seed_of
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.markup import looks_like_call
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError, oddities_of, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
 
@@ -43,8 +44,8 @@ def read_whole(body: bytes, status: int) -> Reply:
     raise failure_inside(root, status) or bad("no JSON object", status)
 
 
-def read_reply(root: dict[str, JsonValue], status: int) -> Reply:
-    """The reply in a response object; raises ProviderError as ``read_whole`` does."""
+def read_reply(root: dict[str, JsonValue], status: int, oddities: Iterable[Quirk] = ()) -> Reply:
+    """The reply in a response object; ``oddities`` were seen before. Raises ProviderError as ``read_whole`` does."""
     state = word(root.get("status"))
     failure = failure_inside(root, status)
     if failure is None and state in _FAILED:
@@ -56,7 +57,7 @@ def read_reply(root: dict[str, JsonValue], status: int) -> Reply:
         raise bad("a response that is not finished", status)
     if not isinstance(root.get(OUTPUT), list):
         raise bad("no output", status)
-    return _reply(root, status)
+    return _reply(root, status, oddities)
 
 
 def failure_with(failure: ProviderError, partial: Reply | None) -> ProviderError:
@@ -79,7 +80,7 @@ def partial_of(root: dict[str, JsonValue], finish: FinishReason | None) -> Reply
     return said.model_copy(update={"finish": finish, "finish_word": None, "quirks": (), "opaque": None})
 
 
-def _reply(root: dict[str, JsonValue], status: int) -> Reply:
+def _reply(root: dict[str, JsonValue], status: int, seen: Iterable[Quirk] = ()) -> Reply:
     sent = root.get(OUTPUT)
     items = [item for item in sent if isinstance(item, dict)] if isinstance(sent, list) else []
     if not isinstance(sent, list) or len(items) != len(sent):
@@ -90,7 +91,7 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
     said = _word_of(root)
     is_cut = root.get("status") == "incomplete" or FINISHES.get(said or "", "stop") != "stop"
     calls, oddities = numbered([call_sent(item) for item in wire], seed, truncated=is_cut)
-    quirks: set[Quirk] = set(oddities)
+    quirks: set[Quirk] = {*oddities_of(root), *seen, *oddities}
     if said is None:
         quirks.add("finish_missing")
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):

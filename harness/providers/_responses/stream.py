@@ -10,7 +10,9 @@ from harness.providers._responses.items import OUTPUT, is_call
 from harness.providers._wire.answer import as_object, bad, word
 from harness.providers._wire.events import Event, object_of, whole_text
 from harness.providers._wire.failures import failure_inside
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
+from harness.schema.message import Quirk
 
 __all__ = ["Folded", "Sent", "Slot", "fold", "is_last", "piece_of", "take"]
 
@@ -56,6 +58,7 @@ class Folded:
     pieces: dict[Slot, list[str]] = field(default_factory=dict)
     texts: dict[Slot, str] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
+    quirks: set[Quirk] = field(default_factory=set)
     ended: bool = False
     error: ProviderError | None = None
 
@@ -139,6 +142,7 @@ def take(folded: Folded, sent: Sent, status: int) -> ProviderError | None:
     failure = failure_inside(sent, status)
     if failure is not None:
         return failure
+    folded.quirks.update(oddities_of(sent))
     found = piece_of(folded, sent)
     if found is not None:
         slot, piece = found

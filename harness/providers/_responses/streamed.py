@@ -43,7 +43,7 @@ def read_stream(response: WireResponse) -> Reply:
     body = folded.body
     if folded.ended:
         try:
-            return read_reply(body, response.status)
+            return read_reply(body, response.status, folded.quirks)
         except ProviderError as error:
             raise with_partial(error, None, delivered=folded.has_begun) from None
     partial = partial_of(body, None)
@@ -84,6 +84,8 @@ def coalesced(body: bytes) -> bytes:
             kept[slot] = _Kept(event, sent)
             out.append(kept[slot])
         kept[slot].pieces.append(piece)
+    if "repeated_keys" in folded.quirks:
+        return body  # written anew a key would stand once
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     last = [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join([*(one.joined if isinstance(one, _Kept) else one for one in out), *last]) or body
