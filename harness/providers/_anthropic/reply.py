@@ -34,13 +34,13 @@ def read_message(
         ProviderError: ``bad_response`` for anything that is no message, else what the body says went wrong.
     """
     blocks = as_blocks(root.get("content"))
-    if blocks is None or root.get("type") not in {None, "message"}:
+    if blocks is None or root.get("type") not in (None, "message"):
         raise bad("no message", status)
     if not all(_is_block(block) for block in blocks):
         raise bad("a block without a type, or of text without text", status)
     text, reasoning, refusal = text_of(blocks), reasoning_of(blocks), _refusal(root.get("stop_details"))
     said = word(root.get("stop_reason"))
-    sent = sent_calls(blocks, texts or {}, still_open)
+    sent = sent_calls(blocks, texts or {}, still_open, has_reason=said is not None)
     finish, ending = finish_of(said, calls=bool(sent), refused=refusal is not None)
     whole: JsonValue = [root, {str(position): arguments for position, arguments in (texts or {}).items()}]
     calls, numbering = numbered(sent, seed_of(root.get("id"), whole), truncated=finish == "length")

@@ -70,7 +70,7 @@ def texts_of(items: Sequence[Item]) -> tuple[str | None, str | None, str | None]
     for item in items:
         if item.get("type") == "message":
             parts = parts_of(item)
-            texts += [_text(part, "text") for part in parts if part.get("type") in {"output_text", "text"}]
+            texts += [_text(part, "text") for part in parts if part.get("type") in ("output_text", "text")]
             refusals += [_text(part, "refusal") for part in parts if part.get("type") == "refusal"]
         elif item.get("type") == "reasoning":
             said = "".join(_text(part, "text") for part in parts_of(item))

@@ -11,6 +11,7 @@ from harness.providers._responses.body import reply_body
 from harness.providers._responses.items import OUTPUT, is_call, parts_of
 from harness.providers._responses.reply import failure_with, partial_of, read_reply
 from harness.providers._responses.stream import Folded, Sent, Slot, fold, piece_of, take
+from harness.providers._wire.answer import word
 from harness.providers._wire.events import (
     Event,
     EventReader,
@@ -122,7 +123,7 @@ def _item_events(place: int, item: Sent) -> list[Sent]:
         told += [
             (f"response.{part['type']}", {**at, "content_index": index}, part.get(_TEXTS[str(part["type"])]))
             for index, part in enumerate(parts_of(item))
-            if part.get("type") in _TEXTS
+            if word(part.get("type")) in _TEXTS
         ]
     events: list[Sent] = [{"type": "response.output_item.added", "output_index": place, "item": {**item, **empty}}]
     for kind, where, text in told:

@@ -156,6 +156,11 @@ def test_a_call_that_was_never_closed_runs_only_with_an_object_that_is(
     assert read(*build().encode_stream(reply)) == reply
 
 
+def test_a_call_that_was_never_closed_in_an_answer_without_a_reason_does_not_run() -> None:
+    assert [call.fault for call in read(start(), tool(), passes('{"n":1}'), OVER).calls] == ["truncated"]
+    assert [call.fault for call in read(start(), tool(), passes('{"n":1}'), stop(), OVER).calls] == [None]
+
+
 def test_a_call_whose_input_came_with_its_beginning_is_whole() -> None:
     reply = read(start(), block(0, type="tool_use", id="toolu_a", name="ring", input={"n": 1}), end("tool_use"), OVER)
     assert [(call.arguments, call.fault) for call in reply.calls] == [({"n": 1}, None)]
