@@ -18,6 +18,7 @@ from harness.qualification.permutation import Stratum, null_distribution
 from harness.schema.comparison import SequentialCourse
 from harness.schema.early import Finding
 from harness.schema.qualification import Trial
+from harness.schema.verdict import JUDGED
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -132,7 +133,7 @@ def course(
 
 def _stratum(first: str | None, second: str | None, *, as_failures: bool) -> Stratum:
     (one, n), (other, m) = (
-        (int(verdict == "pass"), int(verdict is not None if as_failures else verdict in {"pass", "fail"}))
+        (int(verdict == "pass"), int(verdict is not None if as_failures else verdict in JUDGED))
         for verdict in (first, second)
     )
     return Stratum(one, n, other, m)
