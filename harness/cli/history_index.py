@@ -26,6 +26,7 @@ __all__ = ["known_runs", "list_runs", "prune", "rebuild", "reports_folder", "rep
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _VERDICTS = ("pass", "fail", "not_judged", "pending")
+_HEAD = ("run", "created (UTC)", "state", "passed", "failed", "not judged", "pending")
 
 
 def reports_folder(given: Path | None) -> Path:
@@ -79,7 +80,7 @@ def list_runs(
         for row in rows:
             say_json(row)
     else:
-        say(table(("run", "created", "state", *_VERDICTS), [_cells(one) for one in runs]) if runs else "no runs")
+        say(table(_HEAD, [_cells(one) for one in runs]) if runs else "no runs")
     return ExitCode.PASSED
 
 
@@ -154,7 +155,12 @@ def _counts(run: IndexedRun) -> dict[str, int]:
 
 def _cells(run: IndexedRun) -> tuple[str, ...]:
     counts = _counts(run)
-    return (run.folder, run.created_at[:19], run.state, *(str(counts[verdict]) for verdict in _VERDICTS))
+    return (
+        run.folder,
+        run.created_at[:19].replace("T", " "),
+        run.state,
+        *(str(counts[verdict]) for verdict in _VERDICTS),
+    )
 
 
 def _row(run: IndexedRun) -> JsonValue:

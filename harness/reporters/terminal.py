@@ -178,7 +178,9 @@ def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
             table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
         else:
             table.add_row(
-                number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
+                number,
+                verdict,
+                _cell(f"{actor}, {seconds} s{' each' if len(group.rows) > 1 else ''}", _code(receipt), steps),
             )
     return table
 
@@ -281,7 +283,7 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
             indented(console, f"{name:<15} {about}", 3)
     others = [name for name in written if name not in _FILES]
     if others:
-        indented(console, f"{'also there':<16}{', '.join(others)}", 3)
+        unbroken(console, f"{'also there':<16}{', '.join(others)}", 3, hang=16)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         own = next((one.plane for one in view.manifest.scenarios if one.id == failed.scenario), "")
