@@ -177,11 +177,8 @@ def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
         if wide:
             table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
         else:
-            table.add_row(
-                number,
-                verdict,
-                _cell(f"{actor}, {seconds} s{' each' if len(group.rows) > 1 else ''}", _code(receipt), steps),
-            )
+            took = f"{seconds} s each" if len(group.rows) > 1 else f"{seconds} s"
+            table.add_row(number, verdict, _cell(f"{actor}, {took}", _code(receipt), steps))
     return table
 
 

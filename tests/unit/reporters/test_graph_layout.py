@@ -13,7 +13,7 @@ NOWHERE = PathTaken(frozenset(), frozenset(), 0)
 
 
 def cube(facts: str) -> RuleGraph:
-    """Independent facts, each set by its own kind, in any order; everywhere a call that leads nowhere and one that ends."""
+    """Independent facts, each set by its own kind; each node has a call that leads nowhere and one that ends."""
     sets = [tuple(chosen) for size in range(len(facts) + 1) for chosen in combinations(facts, size)]
     edges = [
         GraphEdge(source=source, kind=f"set_{fact}", target=sets.index(tuple(sorted((*chosen, fact)))))
