@@ -72,7 +72,7 @@ def _sentences(one: Decision, policy: Policy) -> Iterator[tuple[str, str]]:
     if one.not_judged:
         yield "left out", _left_out(one, policy)
     for aside in one.set_aside:
-        passed = f"{aside.passes} of {counted(aside.n, 'trial')} passed"
+        passed = f"{aside.passes:,} of {counted(aside.n, 'trial')} passed"
         yield "set aside", f"{aside.scenario}: {passed}; nothing is demanded of it: {aside.why}"
     if one.models_before and one.models and set(one.models) != set(one.models_before):
         was, now = ", ".join(one.models_before), ", ".join(one.models)
@@ -201,7 +201,7 @@ def _passed(reason: Reason, policy: Policy) -> str:
 
 
 def _of(found: Evidence) -> str:
-    return f"{found.passes} of {counted(found.n, 'trial')} passed"
+    return f"{found.passes:,} of {counted(found.n, 'trial')} passed"
 
 
 def _listed(names: Sequence[str]) -> str:
