@@ -14,7 +14,7 @@ from harness.qualification.intervals import ends
 from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rates import Rate, RateRow, Rates, rates
+from harness.reporters._rates import Rate, Rates, rates, worst_first
 from harness.reporters._rows import (
     Alike,
     Episode,
@@ -156,12 +156,8 @@ def _rates_rows(found: Rates) -> Iterator[str]:
     """All together first, then scenarios, those that passed the least first."""
     if found.total is not None:
         yield _cells("all scenarios", *map(_rate, found.total.cells))
-    for row in sorted(found.rows, key=_least):
+    for row in worst_first(found.rows):
         yield _cells(_code(row.name), *map(_rate, row.cells))
-
-
-def _least(row: RateRow) -> float:
-    return min((cell.share for cell in row.cells if cell is not None and cell.n), default=0.0)
 
 
 def _rate(cell: Rate | None) -> str:
