@@ -22,7 +22,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Run
     more = {
         "trials": Synthetic(trials=3, scenarios=200, models=MODELS[:1]),
         "actors": Synthetic(trials=1, scenarios=200, models=MODELS[:3]),
-        "versions": Synthetic(trials=1, scenarios=200, models=MODELS[:1], versions=("0.4.8", "1.4.2")),
+        "versions": Synthetic(trials=1, scenarios=200, models=MODELS[:1], versions=("0.4.8", "1.4.2", "2.1.1")),
     }
     return more[request.param].view()
 
