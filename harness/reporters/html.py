@@ -61,7 +61,7 @@ _LINK: Final = 48
 #: What rates, and what is said of scenarios, may take at least, in bytes; else a quarter of the page each.
 _PART_MIN: Final = 50_000
 #: Rows that a table of versions has, and as many changes are told.
-_VERSION_ROWS: Final = 200
+_VERSION_ROWS: Final = 100
 #: Empty places of the plan that are named.
 _NAMED: Final = 30
 
@@ -145,6 +145,7 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "early": told_early(view),
         "rates": fitting_rates(rates(rows), part),
         "plot": plot(points(rows)),
+        "narrow_plot": plot(points(rows), narrow=True),
         "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
         "codes": codes,
         "more_codes": more_codes,
