@@ -8,6 +8,7 @@ import pytest
 from synthetic_run import MODELS, Synthetic
 
 from harness.reporters import html
+from harness.reporters._filling import fitting_rates
 from harness.reporters._rates import rates
 from harness.reporters._rows import episodes
 from harness.schema.run import RunView
@@ -40,7 +41,7 @@ def test_a_page_of_very_many_scenarios_keeps_within_its_bytes_and_counts_the_oth
 
 def test_what_is_left_out_of_the_rates_passed_no_less_and_is_summed_up(many: RunView) -> None:
     whole = rates(episodes(many))
-    shown = html.fitting_rates(whole, 50_000)
+    shown = fitting_rates(whole, 50_000)
     assert shown.rest is not None
     assert shown.total is not None
     kept = {row.name for row in shown.rows}
@@ -57,7 +58,7 @@ def test_what_is_left_out_of_the_rates_passed_no_less_and_is_summed_up(many: Run
 
 def test_where_there_is_room_nothing_is_left_out(many: RunView) -> None:
     whole = rates(episodes(many))
-    assert html.fitting_rates(whole, 10_000_000) is whole
+    assert fitting_rates(whole, 10_000_000) is whole
 
 
 @pytest.mark.slow
