@@ -8,7 +8,6 @@ from typing import Final
 
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import line
-from harness.qualification.changes import NAMED
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Shift
 from harness.schema.counting import counted
 from harness.schema.money import told_usd
@@ -79,10 +78,10 @@ def _rates(place: PlaceChange) -> str:
     codes = ", ".join(now.codes)
     why = f"; {codes}" if codes else ""
     if now.n == before.n == 1:
-        return f": {codes}" if codes else ""
-    chance = ""
-    if place.corrected is not None and place.corrected > NAMED:
-        chance = "; so few trials may differ as much by chance"
+        chance = "" if place.is_sure else "one trial may differ by chance"
+        told = "; ".join(filter(None, (codes, chance)))
+        return f": {told}" if told else ""
+    chance = "" if place.is_sure else "; so few trials may differ as much by chance"
     return f": passed {now.passes} of {now.n}, {before.passes} of {before.n} before{why}{chance}"
 
 
@@ -149,6 +148,7 @@ def _shifts(one: ActorChanges) -> Iterator[str]:
 
 def _times(one: Shift) -> str:
     less, larger = sorted((one.before, one.now))
-    was = "" if one.now > one.before else "was "
-    said = f"{was}{larger / less:.1f} times as much; " if less else ""
-    return f": {said}more than chance explains"
+    if not less:
+        return ": more than chance explains"
+    which = ": " if one.now > one.before else ", which was "
+    return f"{which}{larger / less:.1f} times as much; more than chance explains"

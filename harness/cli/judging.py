@@ -15,6 +15,7 @@ from harness.cli.early import refuse_cut_short
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import JudgedTrials, beside, read_whole, trials_by_actor
+from harness.cli.options import NONE
 from harness.errors import UsageError
 from harness.qualification.deciding import Candidate, decide
 from harness.schema.base import JsonValue
@@ -52,7 +53,8 @@ class Judging:
     def of(cls, context: click.Context) -> Self | None:
         """That of a command whose options were read. Raises InputError as ``read`` does."""
         policy, baseline = (kept(context, name) for name in ("policy", "baseline"))
-        return cls.read(*(path if isinstance(path, Path) else None for path in (policy, baseline)))
+        is_off = policy == Path(NONE)
+        return cls.read(*(path if isinstance(path, Path) else None for path in (None if is_off else policy, baseline)))
 
     @classmethod
     def read(cls, policy: Path | None, baseline: Path | None) -> Self | None:
@@ -78,7 +80,7 @@ class Judging:
         if manifest.early is not None:
             raise UsageError(
                 f"{self.where}: a policy's chances hold where the number of trials does not hang on what comes out, "
-                "and --early ends by that; leave one of them out"
+                "and --early ends by that; leave one of them out (--policy none)"
             )
         self.candidates({name: RunView(manifest=manifest, receipts=(), log=())})
 
@@ -182,7 +184,8 @@ _OPTIONS: Final = (
         metavar="FILE",
         expose_value=False,
         callback=keep,
-        help="Decide by what this file demands: pass (0), fail (1), too much not judged (2), not enough evidence (7).",
+        help="Decide by what this file demands: pass (0), fail (1), too much not judged (2), not enough evidence (7); "
+        "none for no policy.",
     ),
     click.option(
         "--baseline",

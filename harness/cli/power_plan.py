@@ -129,14 +129,15 @@ def _of_runs(asked: Power, runs: tuple[Path, ...]) -> list[ActorPower]:
     trials = trials_by_actor(views)
     found = []
     for one in figures_of(views, trials):
-        its = trials[one.run, one.actor]
+        its, early = trials[one.run, one.actor], views[one.run].manifest.early
         power = actor_power(one, its, detect=asked.detect, power=asked.power, alpha=ALPHA, expect=asked.expect)
         if power is None:
             note(
                 f"harness: {one.actor} is left out: no trial of it was judged; --expect RATE says how often it may pass"
             )
         else:
-            found.append(power)
+            is_moved = asked.expect is None and early is not None and early.is_cut_short
+            found.append(power.model_copy(update={"ended_early": is_moved}))
     if not found:
         raise NothingSelectedError(
             f"{runs[0]}: no trial was judged, so there is nothing to plan by; give --expect RATE"
@@ -147,8 +148,8 @@ def _of_runs(asked: Power, runs: tuple[Path, ...]) -> list[ActorPower]:
 def _of_nobody(asked: Power, settings: wiring.Settings) -> list[ActorPower]:
     if asked.expect is None:
         raise UsageError(
-            "--power-plan goes by what a run passed and cost, and reports holds no complete one; name a run, or say "
-            "with --expect RATE how often a model may pass (0.8)"
+            "--power-plan goes by what a run passed and cost, and reports holds no complete one that did not end "
+            "early; name a run, or say with --expect RATE how often a model may pass (0.8)"
         )
     scenarios = len(wiring.scenarios(settings))
     if not scenarios:
@@ -157,13 +158,15 @@ def _of_nobody(asked: Power, settings: wiring.Settings) -> list[ActorPower]:
 
 
 def _newest(reports: Path) -> Path | None:
-    """The run that was begun last of those that are complete; None where there is none."""
+    """The run that was begun last of those that are complete and did not end early; None where there is none."""
     from harness.wiring.indexing import run_folders  # noqa: PLC0415  (a database, and only who names no run waits)
 
     found: list[tuple[str, Path]] = []
     for folder in run_folders(reports):
         manifest = _manifest(folder)
-        if manifest is not None and manifest.state == "complete" and manifest.receipts:
+        if manifest is None or manifest.state != "complete" or not manifest.receipts:
+            continue
+        if manifest.early is None or not manifest.early.is_cut_short:
             found.append((manifest.created_at, folder))
     return max(found)[1] if found else None
 
@@ -197,6 +200,8 @@ def _who(one: ActorPower, runs: Sequence[Path]) -> str:
 
 def _lines(one: ActorPower) -> Iterator[tuple[str, str]]:
     yield "passes", f"{percent(one.rate)}, the mean over {counted(one.scenarios, 'scenario')}"
+    if one.ended_early:
+        yield "", "the run ended early, which moved that rate; --expect RATE plans by another one"
     if one.low:
         cannot = worded(one.low, "it passes", "they pass")
         yield "", f"{one.low} of them cannot show such a drop: {cannot} less often than that"

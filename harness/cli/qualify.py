@@ -58,7 +58,7 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     power, judging = Power.of(context), Judging.of(context)
     if power is not None:
         if judging is not None:
-            raise UsageError("--power-plan decides nothing; leave --policy out")
+            raise UsageError("--power-plan decides nothing; leave --policy out, or say --policy none")
         return tell_plan(power, runs, form)
     if not runs:
         raise UsageError("name a run folder, like reports/RUN-ID")

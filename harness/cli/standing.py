@@ -11,15 +11,17 @@ from harness.schema.message import known_count
 from harness.schema.money import MICRO, told_usd
 from harness.schema.run import EpisodeResult
 
-__all__ = ["Standing", "duration"]
+__all__ = ["WORDS", "Standing", "duration"]
 
-_WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
+#: Of verdicts, as people say them.
+WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
 
 
 @dataclass(slots=True)
 class Standing:
     """Counts of what came so far; ``total`` is None where nobody knows how many there will be.
 
+    ``at_most``: it is what may still be asked for, and fewer may do.
     ``done`` are episodes that are over, ``verdicts`` those of them whose result is known here, ``again`` attempts
     after which an episode is tried once more: they cost as well.
     """
@@ -32,6 +34,7 @@ class Standing:
     micro_usd: Decimal = Decimal(0)
     unknown: int = 0
     at_least: bool = False
+    at_most: bool = False
 
     def over(self, result: EpisodeResult | None) -> None:
         """An episode is over; ``result`` is None where nobody has it here."""
@@ -58,9 +61,17 @@ class Standing:
                 self.unknown += 1
 
     @property
+    def so_far(self) -> str:
+        """``3 of 7 episodes``, ``3 of at most 7 episodes``."""
+        if self.total is None:
+            return counted(self.done, "episode")
+        bound = "at most " if self.at_most else ""
+        return f"{self.done} of {bound}{counted(self.total, 'episode')}"
+
+    @property
     def counts(self) -> str:
         """Verdicts and further attempts, zeros left out; nothing where no result is known."""
-        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in _WORDS.items() if self.verdicts[verdict]]
+        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in WORDS.items() if self.verdicts[verdict]]
         return ", ".join([*told, *([f"{self.again} tried again"] if self.again else [])])
 
     @property

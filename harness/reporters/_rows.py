@@ -14,6 +14,7 @@ from harness.receipt import last_attempts
 from harness.schema.actor import Provenance
 from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import Receipt
+from harness.schema.remembering import remembered
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
@@ -118,6 +119,7 @@ class Episode:
         return self.log.seconds if self.log is not None else 0.0
 
 
+@remembered(1)
 def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
@@ -200,6 +202,7 @@ def stale_count(view: RunView) -> int:
     return sum(last.values())
 
 
+@remembered(1)
 def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
     """Places of the plan without a receipt, in plan order, but for those that were not needed."""
     there = {_place(receipt) for receipt in view.receipts}
@@ -226,6 +229,7 @@ def planned_who(place: PlannedEpisode, several: frozenset[str]) -> str:
     return f"{place.actor}, {place.plane}" if place.plane.partition("==")[0] in several else place.actor
 
 
+@remembered(1)
 def headline(view: RunView) -> str:
     """The run in one line: ``4 of 7 passed, 2 failed, 1 not judged``; zeros other than of passes are left out.
 

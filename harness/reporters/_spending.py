@@ -8,6 +8,7 @@ from decimal import Decimal
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.money import dollars_of, told_usd
+from harness.schema.remembering import remembered
 from harness.schema.run import RunView
 
 __all__ = ["Cost", "cost_json", "cost_line", "cost_of"]
@@ -29,6 +30,7 @@ class Cost:
     usd: Decimal | None
 
 
+@remembered(1)
 def cost_of(view: RunView) -> Cost | None:
     """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}

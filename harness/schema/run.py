@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, Numerous, Plain, plain
 from harness.schema.confinement import Confinement, Hold, SandboxLevel
 from harness.schema.decision import DecisionTold
 from harness.schema.early import EarlyStop
@@ -286,7 +286,7 @@ class Manifest(Frozen):
     empty seal.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Annotated[Literal[1], OF_ITS_TYPE] = 1
     run_id: str
     harness_version: str
     python: str
