@@ -32,7 +32,7 @@ _METHODS: Final[Mapping[str, JsonValue]] = {
 
 def as_json(policy: Policy, where: str, decisions: Sequence[Decision]) -> dict[str, JsonValue]:
     """All of it, with the policy and the names of the methods."""
-    told: list[JsonValue] = [one.model_dump(mode="json") for one in decisions]
+    told = list(as_rows(policy, decisions))
     read: JsonValue = policy.model_dump(mode="json")
     return {
         "policy": {"file": where, **(read if isinstance(read, dict) else {})},
@@ -41,10 +41,10 @@ def as_json(policy: Policy, where: str, decisions: Sequence[Decision]) -> dict[s
     }
 
 
-def as_rows(decisions: Sequence[Decision]) -> Iterator[JsonValue]:
-    """A line for each actor; its ``answer`` is what tells it from a line of rates."""
+def as_rows(policy: Policy, decisions: Sequence[Decision]) -> Iterator[JsonValue]:
+    """A line for each actor, also ``told`` in words; its ``answer`` is what tells it from a line of rates."""
     for one in decisions:
-        yield one.model_dump(mode="json")
+        yield {**one.model_dump(mode="json"), "told": list(in_words(one, policy, "", one.actor).lines)}
 
 
 def in_words(one: Decision, policy: Policy, where: str, who: str) -> DecisionTold:
