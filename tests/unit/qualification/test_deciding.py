@@ -56,6 +56,13 @@ def one(some: Candidate, by: Policy) -> Decision:
     return found
 
 
+def test_what_was_not_judged_of_the_baseline_never_makes_it_easier_to_match() -> None:
+    asked = candidate(trials((10, 10, 0)), drop(0.05), baseline=trials((10, 0, 10)))
+    for count in ("exclude", "fail"):
+        (reason,) = one(asked, policy(not_judged={"count": count, "most": 1.0})).reasons
+        assert (reason.counted.baseline_passes, reason.counted.baseline_n, reason.finding) == (10, 10, "missed")
+
+
 @pytest.mark.parametrize(
     ("passes", "failures", "wanted", "answer", "more"),
     [
