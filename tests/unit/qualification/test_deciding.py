@@ -164,6 +164,7 @@ def test_scenarios_that_are_set_aside_are_shown_and_count_for_nothing() -> None:
     assert [(one.scenario, one.why, one.passes, one.n) for one in found.set_aside] == [
         ("pack/s1", "known to flicker", 0, 10)
     ]
+    assert {reason.demand.scenarios for reason in found.reasons} == {("pack/s0",)}
     nothing = one(replace(some, set_aside={"pack/s0": "a", "pack/s1": "b"}), policy())
     assert (nothing.answer, {reason.finding for reason in nothing.reasons}) == ("inconclusive", {"empty"})
     # a tier without a scenario asks for nothing, and the others are decided as ever
