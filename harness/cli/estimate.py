@@ -45,8 +45,9 @@ class Estimate(Frozen):
             return f"{episodes}; no calls of live models"
         tokens = f"{self.least_tokens:,} to {self.most_tokens:,} {worded(self.most_tokens, 'token', 'tokens')}"
         calls = f"at most {counted(self.calls, 'call')} of live models, {tokens}"
-        known = self.least_usd is not None and self.most_usd is not None
-        price = f"{told_usd(self.least_usd)} to {told_usd(self.most_usd, at_most=True)}" if known else "price unknown"
+        if self.least_usd is None or self.most_usd is None:
+            return f"{episodes}; {calls}, price unknown"
+        price = f"{told_usd(self.least_usd)} to {told_usd(self.most_usd, at_most=True)}"
         return f"{episodes}; {calls}, {price}"
 
 

@@ -148,6 +148,7 @@ def _shifts(one: ActorChanges) -> Iterator[str]:
 
 def _times(one: Shift) -> str:
     less, larger = sorted((one.before, one.now))
-    was = "" if one.now > one.before else "was "
-    said = f"{was}{larger / less:.1f} times as much; " if less else ""
-    return f": {said}more than chance explains"
+    if not less:
+        return ": more than chance explains"
+    which = ": " if one.now > one.before else ", which was "
+    return f"{which}{larger / less:.1f} times as much; more than chance explains"

@@ -11,9 +11,10 @@ from harness.schema.message import known_count
 from harness.schema.money import MICRO, told_usd
 from harness.schema.run import EpisodeResult
 
-__all__ = ["Standing", "duration"]
+__all__ = ["WORDS", "Standing", "duration"]
 
-_WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
+#: Of verdicts, as people say them.
+WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ class Standing:
     @property
     def counts(self) -> str:
         """Verdicts and further attempts, zeros left out; nothing where no result is known."""
-        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in _WORDS.items() if self.verdicts[verdict]]
+        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in WORDS.items() if self.verdicts[verdict]]
         return ", ".join([*told, *([f"{self.again} tried again"] if self.again else [])])
 
     @property

@@ -23,5 +23,5 @@ def concluded(view: RunView, *, width: int) -> str:
         console.print()
         unbroken(console, one.headline, 0)
         for label, said in one.sentences:
-            unbroken(console, said, _LABEL, f"  {label}")
+            unbroken(console, said, _LABEL, label=f"  {label}")
     return f"{written_on(console)}\n" if early or view.decisions else ""

@@ -168,9 +168,8 @@ def _table(groups: Sequence[Group], *, width: int, many: bool) -> Table:
             codes = _cell(*(group.codes or (receipt.outcome.name,)))
             table.add_row(number, verdict, _cell(actor), codes, _cell(group.steps), seconds)
         else:
-            table.add_row(
-                number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", *group.codes, group.steps)
-            )
+            took = f"{seconds} s each" if len(group.rows) > 1 else f"{seconds} s"
+            table.add_row(number, verdict, _cell(f"{actor}, {took}", *group.codes, group.steps))
     return table
 
 
@@ -267,7 +266,7 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
             indented(console, f"{name:<15} {about}", 3)
     others = [name for name in written if name not in _FILES]
     if others:
-        indented(console, f"{'also there':<16}{', '.join(others)}", 3)
+        unbroken(console, f"{'also there':<16}{', '.join(others)}", 3, hang=16)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         own = next((one.plane for one in view.manifest.scenarios if one.id == failed.scenario), "")

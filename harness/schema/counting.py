@@ -6,13 +6,13 @@ __all__ = ["counted", "of_all", "percent", "worded", "worded_of"]
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
-    """``1 episode``, ``2 episodes``; ``many`` is the plural where it is not the noun with an s."""
-    return f"{number} {worded(number, noun, many or f'{noun}s')}"
+    """``1 episode``, ``2,000 episodes``; ``many`` is the plural where it is not the noun with an s."""
+    return f"{number:,} {worded(number, noun, many or f'{noun}s')}"
 
 
 def of_all(part: int, total: int, noun: str) -> str:
     """``1 of 2 episodes``, ``1 of 1 episode``: the noun goes with the whole."""
-    return f"{part} of {counted(total, noun)}"
+    return f"{part:,} of {counted(total, noun)}"
 
 
 def percent(share: float) -> str:

@@ -96,15 +96,25 @@ def test_only_files_that_are_there_are_named(view: RunView) -> None:
     assert "report.html" not in bare
 
 
+def test_the_names_of_further_files_are_folded_under_each_other(view: RunView) -> None:
+    others = [f"{letter * 12}.txt" for letter in "abcdefg"]
+    lines = summary(view, width=80, color=False, written=others).splitlines()
+    first = next(at for at, line in enumerate(lines) if "also there" in line)
+    assert [len(line) - len(line.lstrip()) for line in lines[first : first + 3]] == [3, 19, 19]
+
+
 def test_many_episodes_that_ended_alike_are_told_together(view: RunView) -> None:
     passed, failed = view.receipts[:2]
     many = [one.model_copy(update={"trial": trial}) for trial in range(1, 41) for one in (passed, failed)]
+    many.append(view.receipts[5])
     plan = tuple(view.manifest.plan[0].model_copy(update={"trial": trial}) for trial in range(1, 200))
     manifest = view.manifest.model_copy(update={"plan": plan})
     text = summary(view.model_copy(update={"receipts": tuple(many), "manifest": manifest}), width=80, color=False)
     assert "\n40 x  passed  script, " in text
     assert "\n40 x  failed  script:quota_reentry_before_callsite, " in text
     assert "(the first of 40 that ended so)" in text.replace("\n", " ")
+    assert re.search(r"\n40 x  passed  script, [0-9.]+ s each\n", text)
+    assert re.search(r"\n 1 x  [a-z ]+  [a-z0-9/-]+, [0-9.]+ s\n", text), "one is not each"
     assert text.count("a call that the rules refuse here") == 1
     assert "\n   and 99 more\n" in text
     assert len(text.splitlines()) < 100
