@@ -139,7 +139,7 @@ def _is_sure(before: Cell, now: Cell, corrected: float | None) -> bool:
 
 
 def _left_out_otherwise(before: Cell, now: Cell) -> bool:
-    """Whether trials say nothing that all did before, or the other way round, or chance does not explain how many."""
+    """Whether some were not judged where before all were, or the other way round, or more or fewer than by chance."""
     was, is_ = before.left_out.total(), now.left_out.total()
     if (was == 0) != (is_ == 0):
         return True

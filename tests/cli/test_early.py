@@ -283,7 +283,7 @@ def test_what_it_may_cost_ends_it_before_a_verdict_as_it_does_without_looks(harn
         (("--actor", "script", "--actor", "script:x", "--trials", "5", "--shard", "1/2"), "leave one of them out"),
         (
             ("--actor", "script", "--actor", "script:x", "--trials", "5", "--plane", "loopx==0.4.8,1.4.2"),
-            "on one version of a control plane",
+            "on one version of a control plane, and there are loopx==0.4.8, loopx==1.4.2\n",
         ),
     ],
 )
