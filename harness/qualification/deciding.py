@@ -97,9 +97,9 @@ def _claims(candidate: Candidate) -> list[_Claim]:
     own, baseline = _counts(candidate.trials), _counts(candidate.baseline)
     found = []
     for demand in candidate.demands:
-        names = [name for name in demand.scenarios if name not in candidate.set_aside]
+        names = tuple(name for name in demand.scenarios if name not in candidate.set_aside)
         sides = ({name: counts.get(name, _Count()) for name in names} for counts in (own, baseline))
-        found.append(_Claim(demand, *sides))
+        found.append(_Claim(demand.model_copy(update={"scenarios": names}), *sides))
     return found
 
 

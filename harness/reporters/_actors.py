@@ -7,15 +7,13 @@ from decimal import Decimal
 from statistics import median
 from typing import Final
 
-from harness.reporters._rows import Episode
+from harness.reporters._rows import VERDICT_WORDS, Episode
 from harness.schema.money import dollars_of, told_usd
 from harness.schema.run import RunLogEntry
-from harness.schema.verdict import Verdict
 
 __all__ = ["HEADINGS", "ActorRow", "actor_rows"]
 
 HEADINGS: Final = ("actor", "episodes", "passed", "failed", "not judged", "pending", "cost", "median call")
-_VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "not_judged", "pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def _row(ref: str, rows: list[Episode]) -> ActorRow:
     logs = [row.log for row in rows if row.log is not None]
     seconds = [call.seconds for log in logs for call in log.attempts if call.status == "completed" and call.seconds]
     return ActorRow(
-        ref, tuple(last.count(verdict) for verdict in _VERDICTS), _cost(logs), median(seconds) if seconds else None
+        ref, tuple(last.count(verdict) for verdict in VERDICT_WORDS), _cost(logs), median(seconds) if seconds else None
     )
 
 

@@ -5,6 +5,7 @@ Texts stand in it as code, so nothing in them is taken for markup, and never as 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -234,12 +235,7 @@ def _problem(some: Alike) -> str:
 def _code(text: str) -> str:
     """A text as inline code, whatever it is: behind more backticks than it holds."""
     clean = plain(text)
-    longest = max((len(run) for run in _runs(clean)), default=0)
+    longest = max(map(len, re.findall("`+", clean)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if clean.startswith("`") or clean.endswith("`") else ""
     return f"{fence}{pad}{clean}{pad}{fence}" if clean.strip() else ""
-
-
-def _runs(text: str) -> list[str]:
-    """The runs of backticks in a text."""
-    return [run for run in "".join(letter if letter == "`" else " " for letter in text).split(" ") if run]
