@@ -206,7 +206,8 @@ def _row(row: Episode, some: Alike | None = None) -> str:
     verdict = f"{_MARKS[receipt.verdict]} {row.word}{some.times if some else ''}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
     player = f"{row.who}{row.marks}" if some and some.count > 1 else row.player
-    return _cells(verdict, _code(receipt.scenario), _code(player), code, _code(steps_in_short(receipt)))
+    steps = f"{'first: ' if some and some.count > 1 else ''}{_code(steps_in_short(receipt))}"
+    return _cells(verdict, _code(receipt.scenario), _code(player), code, steps)
 
 
 def _cells(*texts: str) -> str:
@@ -220,7 +221,7 @@ def _problem(some: Alike) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
-    head += f"; {some.count} of {some.trials} trials ended so" if some.count > 1 else ""
+    head += f"; {some.count} of {some.trials} trials ended with this code, it is the first" if some.count > 1 else ""
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):
