@@ -9,6 +9,7 @@ from harness.cli.gaps_told import rarely, rates_apart
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import ENDED_EARLY, cells, head_of, letters_by_run, pass_cost, told_table
+from harness.qualification.several import NAMED
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, percent, worded
@@ -18,8 +19,6 @@ from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: Of all scenarios that are named this share may be chance.
-_NAMED = 0.1
 #: So many are named.
 _MOST = 3
 _METHODS: dict[str, JsonValue] = {
@@ -135,7 +134,7 @@ def _course(pair: Pair, *, is_looked: bool) -> str | None:
 
 def _hints(pair: Pair) -> str | None:
     """Scenarios whose rates are further apart than chance explains, the clearest first."""
-    found = sorted((one for one in pair.scenarios if one.corrected <= _NAMED), key=lambda one: one.corrected)
+    found = sorted((one for one in pair.scenarios if one.corrected <= NAMED), key=lambda one: one.corrected)
     if not found:
         return None
     counts = [

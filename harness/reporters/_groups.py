@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.reporters._evidence import ending
+from harness.reporters._evidence import code_or_ending, ending
 from harness.reporters._rows import Episode, steps_in_short
-from harness.schema.receipt import Receipt
 
 __all__ = ["Group", "commonest", "grouped", "rolled"]
 
@@ -65,18 +64,11 @@ def commonest(groups: Sequence[Group], most: int) -> list[Group]:
     return [groups[place] for place in sorted(order)]
 
 
-def _code(receipt: Receipt) -> str:
-    """The code with the sort of an outage; an ending that has no code is told as it is, a pass needs no words."""
-    if receipt.failure_code is None:
-        return "" if receipt.verdict == "pass" else ending(receipt)
-    outage = receipt.outcome.detail if receipt.cause == "provider" else None
-    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
-
-
 def _alike(rows: tuple[Episode, ...]) -> Group:
     receipt = rows[0].receipt
-    code = _code(receipt)
-    return Group(rows, (code,) if code else (), steps_in_short(receipt))
+    # a pass needs no words
+    codes = () if receipt.verdict == "pass" else (code_or_ending(receipt),)
+    return Group(rows, codes, steps_in_short(receipt))
 
 
 def _together(groups: Sequence[Group]) -> Group:

@@ -225,6 +225,13 @@ def test_details_tell_what_an_episode_takes_what_fails_and_who_answered(
     assert whole.removeprefix(compact) == snapshot
 
 
+def test_a_provider_with_several_machines_is_the_same_where_one_of_them_answered_in_both(harness: Harness) -> None:
+    for name, fingerprints in (("last", ("fp-1", "fp-2")), ("night", ("fp-2", "fp-3"))):
+        played = all_of([9] * 2, 10, OLD, costs=(Decimal(10),), model="model-a")
+        write_run(Path(name), [replace(one, fingerprint=fingerprints[at % 2]) for at, one in enumerate(played)])
+    assert "may not be the same" not in harness("compare", "last", "night")[1]
+
+
 def test_names_that_do_not_fit_above_a_table_stand_before_their_failures(harness: Harness) -> None:
     long = [live(f"provider/{letter * 30}") for letter in "ab"]
     write_run(Path("night"), [one for actor in long for one in all_of([5] * 6, 10, actor)])

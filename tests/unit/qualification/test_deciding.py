@@ -56,6 +56,13 @@ def one(some: Candidate, by: Policy) -> Decision:
     return found
 
 
+def test_what_was_not_judged_of_the_baseline_never_makes_it_easier_to_match() -> None:
+    asked = candidate(trials((10, 10, 0)), drop(0.05), baseline=trials((10, 0, 10)))
+    for count in ("exclude", "fail"):
+        (reason,) = one(asked, policy(not_judged={"count": count, "most": 1.0})).reasons
+        assert (reason.counted.baseline_passes, reason.counted.baseline_n, reason.finding) == (10, 10, "missed")
+
+
 @pytest.mark.parametrize(
     ("passes", "failures", "wanted", "answer", "more"),
     [
@@ -157,6 +164,7 @@ def test_scenarios_that_are_set_aside_are_shown_and_count_for_nothing() -> None:
     assert [(one.scenario, one.why, one.passes, one.n) for one in found.set_aside] == [
         ("pack/s1", "known to flicker", 0, 10)
     ]
+    assert {reason.demand.scenarios for reason in found.reasons} == {("pack/s0",)}
     nothing = one(replace(some, set_aside={"pack/s0": "a", "pack/s1": "b"}), policy())
     assert (nothing.answer, {reason.finding for reason in nothing.reasons}) == ("inconclusive", {"empty"})
     # a tier without a scenario asks for nothing, and the others are decided as ever
