@@ -96,16 +96,18 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     """The run in ``width`` columns (at least 40), without a final newline.
 
     Nothing is cut off: long cells fold; what is meant to be copied stays on one line, however long. ``written`` are
-    the names of the reports in ``folder``. Above 60 episodes those that ended alike are told together.
+    the names of the reports in ``folder``. What did not pass and ended alike is told together, and above 60 episodes
+    all that ended alike is.
     """
     console = paper(width, color=color)
     rows = episodes(view)
     many = len(rows) > _LISTED
-    groups = _grouped(rows, many=many)
+    groups = _grouped(rows)
     _counts(console, view, rows)
     if rows:
         console.print()
-        console.print(_table(groups, width=console.width, many=many))
+        shown = groups if many else [_Group((row,)) for row in rows]
+        console.print(_table(shown, width=console.width, many=many))
     _actors(console, rows)
     tell_versions(console, view)
     for title, verdict in _TITLES.items():
@@ -125,10 +127,8 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     return written_on(console)
 
 
-def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
-    """Every episode by itself; of many, those of one scenario, actor and ending together."""
-    if not many:
-        return [_Group((row,)) for row in rows]
+def _grouped(rows: Iterable[Episode]) -> list[_Group]:
+    """Those of one scenario, actor and ending together."""
     found: dict[tuple[str, ...], list[Episode]] = {}
     for row in rows:
         receipt = row.receipt

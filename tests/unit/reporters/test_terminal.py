@@ -120,6 +120,13 @@ def test_many_episodes_that_ended_alike_are_told_together(view: RunView) -> None
     assert len(text.splitlines()) < 100
 
 
+def test_a_few_that_failed_alike_are_listed_each_and_their_evidence_is_told_once(view: RunView) -> None:
+    failed = [view.receipts[1].model_copy(update={"trial": trial}) for trial in (1, 2, 3)]
+    text = summary(view.model_copy(update={"receipts": tuple(failed)}), width=100, color=False)
+    assert [line[:3] for line in text.splitlines() if "  failed  script:" in line] == ["1. ", "2. ", "3. "]
+    assert text.count("a call that the rules refuse here") == text.count("(the first of 3 that ended so)") == 1
+
+
 def test_the_first_scripted_failure_can_be_typed_again(view: RunView) -> None:
     line = "harness run loopx/capability-repair --actor script:quota_reentry_before_callsite --keep-workspace"
     assert line in summary(view, width=140, color=False)
