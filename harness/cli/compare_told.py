@@ -8,10 +8,10 @@ from harness.cli.cost_told import cost_told
 from harness.cli.gaps_told import gap, rarely
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import ENDED_EARLY, cells, head_of, letters_by_run, pass_cost, percent, told_table
+from harness.cli.rates_told import ENDED_EARLY, cells, head_of, letters_by_run, pass_cost, told_table
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
-from harness.schema.counting import counted, worded
+from harness.schema.counting import counted, percent, worded
 from harness.schema.early import EarlyStop
 from harness.schema.qualification import ActorFigures
 from harness.schema.run import RunView

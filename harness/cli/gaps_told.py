@@ -9,11 +9,12 @@ from harness.schema.qualification import Difference
 
 __all__ = ["gap", "rarely"]
 
+_ALL = 100
+
 
 def gap(found: Difference) -> str:
     """``13 points fewer (between 4 and 22 fewer)``."""
-    points = round(100 * found.effect)
-    said = "no point apart" if points == 0 else f"{counted(abs(points), 'point')} {_side(points)}"
+    said = _apart(found.effect)
     low, high = _outwards(found.low), _outwards(found.high)
     if low < 0 < high:
         between = f"{-low} fewer and {high} more"
@@ -24,9 +25,14 @@ def gap(found: Difference) -> str:
     return f"{said} (between {between})"
 
 
-def _side(points: int) -> str:
-    """Whether that many points are more or fewer."""
-    return "fewer" if points < 0 else "more"
+def _apart(effect: float) -> str:
+    """None, and all hundred points, only where it is that."""
+    if effect == 0:
+        return "no point apart"
+    side, points = "fewer" if effect < 0 else "more", round(100 * abs(effect))
+    if points == 0:
+        return f"less than 1 point {side}"
+    return f"more than 99 points {side}" if points == _ALL and abs(effect) < 1 else f"{counted(points, 'point')} {side}"
 
 
 def _outwards(share: float) -> int:

@@ -41,15 +41,16 @@ def tell_flakes(*, scenario: str | None, actor: str | None, most: int, reports: 
 
     Trials of one run that disagree are told too. Only whole runs count, and what was not judged says nothing.
     """
-    runs = chosen_runs(reports, scenario, actor, most)
-    found = flakes(runs)
+    chosen = chosen_runs(reports, scenario, actor, most)
+    runs, found = chosen.runs, flakes(chosen.runs)
     if form == "json":
-        say_json({"runs": len(runs), "flakes": [_row(one) for one in found]}, indent=2)
+        rows = [_row(one) for one in found]
+        say_json({"runs": len(runs), "flakes": rows, "ended_early": chosen.names_of_early}, indent=2)
     elif form == "jsonl":
         for one in found:
             say_json(_row(one))
     else:
-        say("\n".join(_told(found, len(runs))))
+        say("\n".join((*_told(found, len(runs)), *((chosen.told,) if chosen.ended_early else ()))))
     return ExitCode.PASSED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from harness.cli.standing import WORDS
 from harness.clock import SystemClock
 from harness.errors import IndexDamagedError, NothingSelectedError, StoreError, UsageError
 from harness.history import outdated
+from harness.qualification.past import cell_of
 from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
@@ -148,8 +150,8 @@ def _any(glob: str | None, names: Sequence[str]) -> bool:
 
 def _counts(run: IndexedRun) -> dict[str, int]:
     """Verdicts, where of several attempts at one episode the last counts."""
-    last = {(row.scenario, row.actor_digest, row.plane.ref, row.trial): row.verdict for row in run.episodes}
-    return {verdict: list(last.values()).count(verdict) for verdict in WORDS}
+    found = Counter(row.verdict for row in cell_of(run.episodes).last)
+    return {verdict: found[verdict] for verdict in WORDS}
 
 
 def _cells(run: IndexedRun) -> tuple[str, ...]:

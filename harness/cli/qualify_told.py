@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.cli.early import spared
 from harness.cli.moved_told import answered
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import (
@@ -15,13 +14,13 @@ from harness.cli.rates_told import (
     head_of,
     letters_by_run,
     line,
-    percent,
     tokens_of,
     told_table,
 )
 from harness.qualification import CONFIDENCE, WIDEST
+from harness.qualification.not_needed import spared
 from harness.schema.base import JsonValue
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, percent, worded
 from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread, Tokens
 from harness.schema.run import RunView
 

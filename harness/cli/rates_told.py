@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from itertools import count
 from string import ascii_uppercase
 
 from harness.cli.output import folded, table
 from harness.qualification.intervals import ends
+from harness.schema.counting import percent
+from harness.schema.money import told_usd
 from harness.schema.qualification import Costs, Figures, TokenCount
 
 __all__ = [
     "ENDED_EARLY",
     "NOTHING",
-    "about_usd",
     "amount",
     "cells",
     "ends",
@@ -23,7 +24,6 @@ __all__ = [
     "letters_by_run",
     "line",
     "pass_cost",
-    "percent",
     "tokens_of",
     "told_table",
 ]
@@ -35,10 +35,6 @@ ENDED_EARLY = (
     "trials ended early, once it was known who is better: rates that are told apart so look further apart than they "
     "are, and how far is not told"
 )
-#: Three digits, rounded down, so that a lower bound stays one.
-_THREE = Context(prec=3, rounding=ROUND_FLOOR)
-#: Below it four places after the point say too little, in US dollars.
-_SMALL = 0.001
 
 
 def _letters() -> Iterator[str]:
@@ -50,11 +46,6 @@ def _letters() -> Iterator[str]:
 def letters_by_run(runs: Collection[str]) -> dict[str, str]:
     """The letter before the name of each run's actors; none where there is only one run."""
     return dict(zip(runs, _letters(), strict=False)) if len(runs) > 1 else dict.fromkeys(runs, "")
-
-
-def about_usd(usd: float | Decimal) -> str:
-    """A mean or a median, rounded."""
-    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}" if usd >= _SMALL else f"${usd:.2g}"
 
 
 def head_of(one: Figures) -> tuple[str, ...]:
@@ -86,8 +77,7 @@ def amount(costs: Costs | None, usd: Decimal | None) -> str:
     """US dollars, with ``>=`` where the cost of some calls is unknown."""
     if costs is None or usd is None:
         return NOTHING
-    precise = usd.quantize(Decimal("0.01"), ROUND_FLOOR) if usd >= 1 else _THREE.plus(usd).normalize()
-    return f"{'>= ' if costs.is_lower_bound else ''}${precise:f}"
+    return told_usd(usd, at_least=costs.is_lower_bound)
 
 
 def tokens_of(count: TokenCount) -> str:
@@ -105,14 +95,6 @@ def episode_cost(costs: Costs | None) -> str:
 def pass_cost(costs: Costs | None) -> str:
     """What one pass costs, as ``amount`` tells it."""
     return amount(costs, None if costs is None else costs.usd_per_pass)
-
-
-def percent(share: float) -> str:
-    """A whole number, which is 0 and 100 only where the share is."""
-    whole = round(100 * share)
-    if whole in {0, 100} and share not in {0.0, 1.0}:
-        return "< 1 %" if whole == 0 else "> 99 %"
-    return f"{whole} %"
 
 
 def line(label: str, said: str) -> str:

@@ -106,6 +106,7 @@ def _places(before: _Cells, now: _Cells, strata: Mapping[str, Stratum]) -> Seque
                 now=None if there is None else _counts(there),
                 chance=chance,
                 corrected=all_looked_at,
+                is_sure=name in strata and _is_sure(before[name], now[name], all_looked_at),
             )
         )
     return found
@@ -128,6 +129,15 @@ def _kinds(before: Cell | None, now: Cell | None, corrected: float | None) -> It
         yield "new_fail" if passed else "fixed"
     elif corrected is not None and corrected <= NAMED:
         yield "worse" if now.passes * before.n < before.passes * now.n else "better"
+
+
+def _is_sure(before: Cell, now: Cell, corrected: float | None) -> bool:
+    """Whether chance does not explain that judged trials came out otherwise: a script or a recording has none."""
+    if corrected is not None and corrected <= NAMED:
+        return True
+    is_live = any(one.kind == "live" for one in (*before.last, *now.last))
+    rates = {before.passes / (before.n or 1), now.passes / (now.n or 1)}
+    return not is_live and bool(before.n and now.n) and rates == {0.0, 1.0}
 
 
 def _left_out_otherwise(before: Cell, now: Cell) -> bool:

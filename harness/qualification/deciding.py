@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from statistics import median
-from typing import Final, Literal
+from typing import Literal
 
 from harness.qualification.demanding import (
     chance_of_drop,
@@ -18,6 +18,7 @@ from harness.qualification.demanding import (
     trials_to_tell,
 )
 from harness.qualification.difference import difference
+from harness.qualification.figures import left_out
 from harness.qualification.permutation import Stratum
 from harness.qualification.planning import MOST_TRIALS, trials_needed
 from harness.qualification.several import holm_levels
@@ -26,12 +27,12 @@ from harness.schema.decision import Answer, Decision, Demand, Evidence, Finding,
 from harness.schema.name import ScenarioId
 from harness.schema.policy import Policy
 from harness.schema.qualification import Trial
+from harness.schema.verdict import JUDGED
 
 __all__ = ["Candidate", "decide"]
 
 #: How trials count that were not judged.
 _Counting = Literal["exclude", "fail"]
-_JUDGED: Final = ("pass", "fail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _counts(trials: Iterable[Trial]) -> dict[ScenarioId, _Count]:
     for (name, _), times in verdicts.items():
         planned[name] += times
     return {
-        name: _Count(verdicts[name, "pass"], sum(verdicts[name, verdict] for verdict in _JUDGED), times)
+        name: _Count(verdicts[name, "pass"], sum(verdicts[name, verdict] for verdict in JUDGED), times)
         for name, times in planned.items()
     }
 
@@ -238,19 +239,14 @@ def _of_each(claim: _Claim, counted: Evidence, policy: Policy) -> int | None:
 def _decision(candidate: Candidate, claims: Sequence[_Claim], reasons: Sequence[Reason], policy: Policy) -> Decision:
     gated = {name for claim in claims for name in claim.own}
     trials = [trial for trial in candidate.trials if trial.scenario in gated]
-    left_out = Counter(
-        trial.cause or "unknown" if trial.verdict == "not_judged" else trial.verdict
-        for trial in trials
-        if trial.verdict not in _JUDGED
-    )
-    allowed = policy.not_judged.allowed
+    not_judged, allowed = left_out(trials), policy.not_judged.allowed
     counts = _counts(candidate.trials)
     return Decision(
         run=candidate.run,
         actor=candidate.actor,
-        answer="not_judged" if sum(left_out.values()) > allowed * len(trials) else _answer(reasons),
+        answer="not_judged" if sum(not_judged.values()) > allowed * len(trials) else _answer(reasons),
         planned=len(trials),
-        not_judged=dict(sorted(left_out.items(), key=lambda item: (-item[1], item[0]))),
+        not_judged=not_judged,
         allowed=allowed,
         against=candidate.against,
         models=_models(candidate.trials),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -84,6 +85,7 @@ def trials_to_tell(passes: int, n: int, rate: float, level: float, *, power: flo
     seen = passes / n if n else 1.0
     if seen <= rate or not _tells(most, seen, rate, level, power):
         return None
+    # passes are whole, so power does not rise with each trial: what is found tells, though fewer may too
     low, high = n, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -95,8 +97,5 @@ def _tells(n: int, seen: float, rate: float, level: float, power: float) -> bool
     """Whether ``n`` trials of which the share ``seen`` passes lie above ``rate`` as often as ``power`` says."""
     if chance_of_more(n, n, rate) > level:
         return False
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chance_of_more(middle, n, rate) <= level else (middle, high)
-    return seen == 1.0 or chance_of_more(high, n, seen) >= power
+    fewest = bisect_left(range(n), True, lo=1, key=lambda passes: chance_of_more(passes, n, rate) <= level)
+    return seen == 1.0 or chance_of_more(fewest, n, seen) >= power

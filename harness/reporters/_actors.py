@@ -8,7 +8,7 @@ from statistics import median
 from typing import Final
 
 from harness.reporters._rows import Episode
-from harness.reporters._spending import dollars_of
+from harness.schema.money import dollars_of, told_usd
 from harness.schema.run import RunLogEntry
 from harness.schema.verdict import Verdict
 
@@ -61,4 +61,4 @@ def _cost(logs: list[RunLogEntry]) -> str:
     dollars = dollars_of(sum(known, Decimal(0)))
     if at_least and not dollars:
         return "unknown"
-    return f"{'>= ' if at_least else ''}${dollars}"
+    return told_usd(dollars, at_least=at_least)

@@ -59,17 +59,17 @@ def whole(console: Console, text: Text) -> None:
     console.print(text, soft_wrap=True)
 
 
-def unbroken(console: Console, text: str, columns: int, *, hang: int = 0) -> None:
-    """A text folded at blanks only behind a margin of so many columns, ``hang`` more for what is folded.
+def unbroken(console: Console, text: str, columns: int, *, label: str = "", hang: int = 0) -> None:
+    """A text folded at blanks only behind a margin of so many columns: digests and pointers stay whole.
 
-    Digests and pointers stay whole.
+    ``label`` stands in the margin of the first line; what is folded has ``hang`` columns more.
     """
-    for line in safe(text).split("\n"):
+    for number, line in enumerate(safe(text).split("\n")):
         margin = " " * columns
         folded = textwrap.wrap(
             line,
             console.width,
-            initial_indent=margin,
+            initial_indent=margin if number else f"{plain(label):<{columns}}",
             subsequent_indent=margin + " " * hang,
             break_long_words=False,
             break_on_hyphens=False,

@@ -9,6 +9,7 @@ from math import floor
 from typing import Final
 
 from harness.reporters._rates import Point
+from harness.schema.money import told_usd
 
 __all__ = ["Dot", "Plot", "Tick", "plot"]
 
@@ -81,7 +82,7 @@ def plot(points: Sequence[Point]) -> Plot | None:
     dots: list[Dot] = []
     for point in sorted(points, key=lambda one: (-one.rate.share, one.name)):
         x, y = x_of(point.usd), y_of(point.rate.share)
-        dollars = _dollars(point.usd, point.at_least)
+        dollars = told_usd(point.usd, at_least=point.at_least)
         turned = x > left + (right - left) * _TURNS
         start = x - 12 if turned else x + 12
         reach = _LETTER * len(f"{point.name} {point.rate.percent}, {dollars}")
@@ -127,9 +128,3 @@ def _steps(most: Decimal) -> tuple[Decimal, tuple[Decimal, ...]]:
         ticks.append(at)
         at += step
     return end, tuple(ticks)
-
-
-def _dollars(usd: Decimal, at_least: bool) -> str:
-    """Three digits that say something; smaller than a millionth is nothing."""
-    digits = max(2, min(6, 2 - usd.adjusted())) if usd else 2
-    return f"{'>= ' if at_least else ''}${usd:.{digits}f}"

@@ -9,7 +9,10 @@ from decimal import Decimal
 from typing import Final
 
 from harness.qualification import wilson
+from harness.qualification.intervals import ends
 from harness.reporters._rows import VERDICT_WORDS, Episode
+from harness.schema.counting import percent
+from harness.schema.money import MICRO
 from harness.schema.qualification import Interval
 
 __all__ = ["Failure", "Point", "Rate", "RateRow", "Rates", "failures", "points", "rates"]
@@ -18,7 +21,6 @@ __all__ = ["Failure", "Point", "Rate", "RateRow", "Rates", "failures", "points",
 _COLUMNS: Final = 8
 #: Codes that are told one by one.
 _CODES: Final = 12
-_MICRO: Final = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,7 @@ class Rate:
     @property
     def percent(self) -> str:
         """The same rounded; only all is 100 %, and only none is 0 %."""
-        rounded = round(self.share)
-        if rounded == 100 and self.passes < self.n:  # noqa: PLR2004  (percent)
-            return "> 99 %"
-        return "< 1 %" if rounded == 0 and self.passes else f"{rounded} %"
+        return percent(self.passes / self.n)
 
     @property
     def interval(self) -> Interval:
@@ -60,7 +59,7 @@ class Rate:
     @property
     def spoken(self) -> str:
         """The same for whoever does not see the drawing."""
-        return f"likely between {100 * self.interval.low:.0f} % and {100 * self.interval.high:.0f} %" if self.n else ""
+        return "likely between {} % and {} %".format(*ends(self.interval)) if self.n else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def _point(who: str, rows: Sequence[Episode]) -> Point | None:
         return None
     episodes = rate.n + rate.others
     at_least = len(known) < len(costs) or any(log.at_least for log in logs)
-    return Point(who, rate, sum(known, Decimal(0)) / _MICRO / episodes, at_least)
+    return Point(who, rate, sum(known, Decimal(0)) / MICRO / episodes, at_least)
 
 
 def failures(rows: Sequence[Episode]) -> tuple[tuple[Failure, ...], int]:

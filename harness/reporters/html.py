@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.ports import Reporter
+from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, actor_rows
 from harness.reporters._cards import sections
 from harness.reporters._filling import filled
@@ -30,7 +31,7 @@ from harness.reporters._rows import (
     headline,
     kinds_in_runs,
     not_run,
-    planned_who,
+    planned_trial,
     stale_count,
     state,
 )
@@ -134,6 +135,7 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "headline": headline(view),
         "state": state(view),
         "cost": cost_line(view),
+        "early": told_early(view),
         "rates": rates(rows),
         "plot": plot(points(rows)),
         "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
@@ -142,8 +144,7 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "actors": actor_rows(tuple(rows)),
         "actor_headings": HEADINGS,
         "matrices": matrices(view),
-        "planned_who": planned_who,
-        "several": view.manifest.in_versions,
+        "planned": planned_trial(view),
         "tiles": _tiles(view, len(empty)),
         "sections": told,
         "empty": empty,

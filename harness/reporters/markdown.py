@@ -11,6 +11,7 @@ from typing import Final
 
 from harness.ports import Reporter
 from harness.qualification.intervals import ends
+from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rates import Rate, RateRow, Rates, rates
@@ -22,7 +23,7 @@ from harness.reporters._rows import (
     headline,
     not_run,
     plain,
-    planned_who,
+    planned_trial,
     state,
     steps_in_short,
 )
@@ -30,6 +31,7 @@ from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._versions import Cell, Matrix, matrices
 from harness.schema.counting import counted, worded
+from harness.schema.decision import Answer, DecisionTold
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -40,6 +42,7 @@ _SIZE_MAX: Final = 900_000
 #: So many changes between versions are told one by one.
 _CHANGES: Final = 200
 _MARKS: dict[str, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
+_DECIDED: dict[Answer, str] = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "not_judged": "⚠️"}
 _ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
 
@@ -53,12 +56,14 @@ class MarkdownReporter:
         """The whole file."""
         in_order = episodes(view)
         rows = sorted(in_order, key=lambda row: _ORDER.index(row.receipt.verdict))
-        manifest, several = view.manifest, view.manifest.in_versions
+        manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
         parts += [] if cost is None else [f"{cost}\n"]
         parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
+        parts += _early(view)
+        parts += [_decision(one) for one in view.decisions]
         actors = actor_rows(in_order)
         parts += [_actors(actors)] if actors else []
         found = rates(in_order)
@@ -75,7 +80,8 @@ class MarkdownReporter:
             for row in rows
             if row.followed or (row.receipt.verdict == "pass" and trials[row.receipt.scenario, row.who] == 1)
         ]
-        empty = ((_code(place.scenario), _code(planned_who(place, several))) for place in not_run(view))
+        planned = planned_trial(view)
+        empty = ((_code(place.scenario), _code(planned(place))) for place in not_run(view))
         table += [_cells("not run", *cells, "", "") for cells in empty]
         problems = [_problem(some) for some in failed]
         # the table says less of more episodes: it may use half of what there is
@@ -107,6 +113,18 @@ def _fitting(head: str, pieces: Iterable[str], what: str, room: int) -> list[str
             kept.append(piece)
     told = [f"{left_out} more {what}: see the run folder.\n"] if left_out else []
     return ["".join(kept), *told] if any(kept) or told else []
+
+
+def _early(view: RunView) -> list[str]:
+    """Who was found to be better, after how many trials, and what that saved."""
+    told = told_early(view)
+    return ["".join(f"- {plain(line)}\n" for line in told)] if told else []
+
+
+def _decision(one: DecisionTold) -> str:
+    """What a policy says of an actor, and what that rests on."""
+    lines = "".join(f"- {plain(line)}\n" for line in one.lines)
+    return f"### {_DECIDED[one.answer]} {_code(one.who)}: {one.word} by {_code(one.policy)}\n\n{lines}"
 
 
 def _stale(rows: Iterable[Episode]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, JsonValue
 from harness.schema.classifier import ClassifierName, ClassifierSpec
 from harness.schema.closing import ClosingSpec
 from harness.schema.command import CallSpec
@@ -155,8 +155,9 @@ class StrictSpec(Frozen):
     """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``).
 
     ``control`` is a ``finalize`` beside other calls, or one that does not fit its schema; ``finish`` a reply that
-    calls tools though its finish reason does not say so, whose calls run otherwise. ``leftovers`` are answers of a
-    script that nobody asked for: with ``fail`` its episode proves nothing.
+    calls tools though its finish reason does not say so, whose calls run otherwise, and so do those of ``ids``, a call
+    with the id of one in an earlier turn: some servers number the calls of each turn anew. ``leftovers`` are answers of
+    a script that nobody asked for: with ``fail`` its episode proves nothing.
     """
 
     parse: Strictness = "observe"
@@ -165,6 +166,7 @@ class StrictSpec(Frozen):
     arguments: Strictness = "observe"
     control: Strictness = "observe"
     finish: Strictness = "observe"
+    ids: Strictness = "observe"
     leftovers: Strictness = "observe"
 
 
@@ -195,7 +197,7 @@ class Scenario(Frozen):
     With a ``packet`` it may do without tools, kinds and ``end``: then the actor answers, and a classifier judges that.
     """
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Annotated[Literal[1], OF_ITS_TYPE] = Field(alias="schema")
     id: ScenarioId
     asks: str
     tags: tuple[str, ...] = Field(default=(), max_length=64)

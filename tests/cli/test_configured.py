@@ -154,6 +154,7 @@ def test_a_switch_is_set_at_each_level_and_the_nearer_one_counts(
     written(world, verb, key, "false")
     monkeypatch.setenv(variable, "1")
     assert said(verb, key) is True
+    assert said(verb, key, flag.replace("--", "--no-", 1)) is False
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -68,19 +68,22 @@ def reply_events(reply: Reply) -> tuple[bytes, ...]:
     last: dict[str, JsonValue] = {"type": "message_delta", "delta": end}
     if "usage" in body:
         last["usage"] = body["usage"]
-    raws = {position: call.arguments_raw for position, call in zip(call_positions(blocks), reply.calls, strict=False)}
+    made = dict(zip(call_positions(blocks), reply.calls, strict=False))
     events: list[dict[str, JsonValue]] = [{"type": "message_start", "message": begun}]
     reused = "index_reused" in reply.quirks
     for position, block in enumerate(blocks):
         index = 0 if reused and position == len(blocks) - 1 else position
-        events += _block_events(index, block, raws.get(position))
+        events += _block_events(index, block, made.get(position))
     if "missing_index" in reply.quirks:
-        events = [*events[: -1 if blocks else None], {"type": "content_block_stop"}]
+        events.append({"type": "content_block_delta", "delta": {}} if blocks else {"type": "content_block_stop"})
     events += [last, {"type": "message_stop"}]
     return tuple(event_bytes(event, str(event["type"])) for event in events)
 
 
-def _block_events(index: int, block: Block, raw: str | None) -> list[dict[str, JsonValue]]:
+def _block_events(index: int, block: Block, call: ToolCall | None) -> list[dict[str, JsonValue]]:
+    """A block that is begun, goes on, and is closed; that of a call that was cut off stays open."""
+    is_cut = call is not None and call.fault == "truncated"
+    raw = None if call is None or (is_cut and call.arguments_raw == "{}") else call.arguments_raw
     begun: Block = dict(block)
     delta: dict[str, JsonValue] | None = None
     field, kind = _STREAMED.get(str(block.get("type")), ("", ""))
@@ -92,7 +95,7 @@ def _block_events(index: int, block: Block, raw: str | None) -> list[dict[str, J
     events: list[dict[str, JsonValue]] = [{"type": "content_block_start", "index": index, "content_block": begun}]
     if delta is not None:
         events.append({"type": "content_block_delta", "index": index, "delta": delta})
-    return [*events, {"type": "content_block_stop", "index": index}]
+    return events if is_cut else [*events, {"type": "content_block_stop", "index": index}]
 
 
 def _says_as_text(block: Block, raw: str) -> bool:

@@ -111,11 +111,12 @@ def texts_of(message: dict[str, JsonValue]) -> tuple[str | None, str | None, str
             texts.append(part)
             continue
         known = as_object(part)
-        if known.get("type") in {"text", "output_text"}:
+        kind = known.get("type")
+        if kind in ("text", "output_text"):
             texts.append(_text(known.get("text")) or "")
-        elif known.get("type") == "thinking":
+        elif kind == "thinking":
             thoughts.append(_thought(known.get("thinking")))
-        elif known.get("type") == "refusal":
+        elif kind == "refusal":
             refusal = refusal or _text(known.get("refusal"))
     return "".join(texts) if texts else None, reasoning or "".join(thoughts) or None, refusal
 

@@ -9,12 +9,14 @@ from harness.providers._responses.items import (
     OUTPUT,
     call_sent,
     is_call,
+    is_cut_off,
     output_of,
     parts_of,
     plain_output,
     texts_of,
 )
-from harness.providers._responses.reply import FINISHES, NOT_WORDS, is_cut_off
+from harness.providers._responses.reply import FINISHES, NOT_WORDS
+from harness.providers._wire.answer import word
 from harness.providers._wire.calls import SEED, made_id
 from harness.providers._wire.usage_sent import usage_sent
 from harness.schema.base import JsonValue
@@ -66,7 +68,7 @@ def _put_part(items: list[Item], kinds: frozenset[str], part: Item) -> None:
     """The part in the first message, in place of all parts of these kinds; in a new message before the calls."""
     messages = [item for item in items if item.get("type") == "message"]
     for message in messages:
-        message["content"] = [one for one in parts_of(message) if one.get("type") not in kinds]
+        message["content"] = [one for one in parts_of(message) if word(one.get("type")) not in kinds]
     if messages:
         messages[0]["content"] = [part, *parts_of(messages[0])]
         return

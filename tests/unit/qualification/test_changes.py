@@ -59,6 +59,29 @@ def test_of_one_trial_its_verdict_is_told_and_of_several_whether_chance_explains
     assert (several.now.passes, several.now.n, several.now.codes) == (0, 3, {"wrong_answer": 3})
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "kind", "sure"),
+    [
+        ("P", "F", "script", True),
+        ("PP", "FF", "recorded", True),
+        ("PPP", "PFF", "script", False),
+        ("PN", "FF", "script", True),
+        ("P", "F", "live", False),
+        ("PPP", "FFF", "live", True),
+        ("PPPFF", "PPFFF", "live", False),
+        ("PPPF", "PPFF", "live", False),
+        ("P" * 10, "P" * 5 + "F" * 5, "live", True),
+    ],
+)
+def test_a_new_failure_is_sure_where_chance_does_not_explain_it(before: str, now: str, kind: str, sure: bool) -> None:
+    for old, new, found_as in ((before, now, "new_fail"), (now, before, "fixed")):
+        found = changes(indexed_run(1, told(old, kind=kind)), indexed_run(2, told(new, kind=kind)))
+        (place,) = found.actors[0].places
+        assert found_as in place.kinds
+        assert place.is_sure == sure
+        assert (found.count(found_as), found.count(found_as, sure=True)) == (1, int(sure))
+
+
 def test_another_text_is_said_and_no_verdict_is_held_against_it() -> None:
     for more in ({"scenario_digest": digest_text("stricter")}, {"classifier_version": 2}):
         actor = held("PPPP", "FFFF", **more)

@@ -37,7 +37,7 @@ def test_a_failure_carries_code_cause_and_evidence(root: ET.Element) -> None:
     failure = case.find("failure")
     assert failure is not None
     assert (failure.get("message"), failure.get("type")) == ("quota_reentry_failed", "control_plane")
-    assert (case.get("name"), case.get("classname")) == ("ark/doubao-seed-2", "loopx.capability-repair")
+    assert (case.get("name"), case.get("classname")) == ("ark/doubao-seed-2, trial 1", "loopx.capability-repair")
     assert 'expected "todo_portfolio_private_read"' in (failure.text or "")
 
 

@@ -42,10 +42,12 @@ def test_an_episode_is_joined_to_its_log_by_key_and_lives_without_one(view: RunV
     assert episodes(view.model_copy(update={"log": ()}))[0].seconds == 0.0
 
 
-def test_trial_and_attempt_are_named_where_they_are_not_the_first(view: RunView) -> None:
+def test_the_trial_is_named_where_there_are_several_and_the_attempt_where_it_is_another(view: RunView) -> None:
     rows = episodes(view.model_copy(update={"receipts": (with_verdict(view.receipts[3], "fail", 2),)}))
     assert rows[0].actor == "ark/doubao-seed-2, trial 2, attempt 2"
-    assert episodes(view)[0].actor == "script"
+    rows = episodes(view)
+    assert rows[0].actor == "script"
+    assert next(row.actor for row in rows if row.who == "ark/doubao-seed-2") == "ark/doubao-seed-2, trial 1"
 
 
 def test_steps_are_told_in_order_with_repetitions_counted_and_the_broken_one_marked(view: RunView) -> None:

@@ -127,6 +127,35 @@ def test_a_few_that_failed_alike_are_listed_each_and_their_evidence_is_told_once
     assert text.count("a call that the rules refuse here") == text.count("(the first of 3 that ended so)") == 1
 
 
+def test_of_very_many_endings_each_verdict_of_an_actor_is_a_row_with_its_commonest_codes(view: RunView) -> None:
+    failed = view.receipts[1]
+    codes = [f"code_{number:03}" for number in range(101) for _ in range(1 + (number == 7))]
+    changes = ({"trial": trial, "failure_code": code} for trial, code in enumerate(codes, 1))
+    many = tuple(failed.model_copy(update=change) for change in changes)
+    text = summary(view.model_copy(update={"receipts": many}), width=80, color=False)
+    row = "102 x  failed  script:quota_reentry_before_callsite, "
+    place = text.index(row)
+    assert [line.strip() for line in text[place:].splitlines()[1:5]] == [
+        "2 x code_007",
+        "1 x code_000",
+        "1 x code_001",
+        "98 x others",
+    ]
+    assert "\n   and 81 rarer endings: see report.html or junit.xml\n" in text
+    assert "code_007 (" in text
+    assert "code_050" not in text
+
+
+def test_of_very_many_rows_those_that_passed_are_left_out_first(view: RunView) -> None:
+    passed, failed = view.receipts[:2]
+    names = [f"many/case-{number:03}" for number in range(201)]
+    many = tuple(one.model_copy(update={"scenario": name}) for name in names for one in (passed, failed))
+    text = summary(view.model_copy(update={"receipts": many}), width=80, color=False)
+    assert "\n   and 202 rows more, 201 of them of trials that passed\n" in text
+    assert text.count(" x  failed") == 200
+    assert " x  passed" not in text
+
+
 def test_the_first_scripted_failure_can_be_typed_again(view: RunView) -> None:
     line = "harness run loopx/capability-repair --actor script:quota_reentry_before_callsite --keep-workspace"
     assert line in summary(view, width=140, color=False)
