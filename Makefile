@@ -109,6 +109,7 @@ from importlib.metadata import version
 from packaging.requirements import Requirement
 project = tomllib.load(open("pyproject.toml", "rb"))
 asked = [Requirement(line) for line in project["project"]["dependencies"] + project["dependency-groups"]["dev"]]
+asked = [one for one in asked if one.marker is None or one.marker.evaluate()]
 blocks = re.split(r"\n(?=[A-Za-z0-9])", open("requirements.lock").read())
 pins = {m[1].lower(): (m[2], "--hash=sha256:" in b) for b in blocks if (m := re.match(r"([A-Za-z0-9._-]+)==([^ \\;]+)", b))}
 wrong = [f"{r}: the lock has {pins.get(r.name.lower(), ('nothing', 0))[0]}" for r in asked

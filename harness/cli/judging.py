@@ -9,6 +9,7 @@ from typing import Final, ParamSpec, Self, TypeVar
 
 import click
 
+from harness import qualification
 from harness.cli import decision_told
 from harness.cli.early import refuse_cut_short
 from harness.cli.exit_codes import ExitCode, gravest
@@ -38,7 +39,6 @@ _BY_ANSWER: Final = {
 }
 #: What receipts alone come to; a policy says better.
 _OF_RECEIPTS: Final = {ExitCode.PASSED, ExitCode.FAILED, ExitCode.NOT_JUDGED, ExitCode.PENDING}
-_NO_LETTERS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,28 @@ class Judging:
         """For each actor of whole runs, by the names to call them by. Raises UsageError."""
         return decide(self.candidates(runs), self.policy)
 
-    def as_text(self, decisions: Sequence[Decision], letters: Mapping[str, str] = _NO_LETTERS) -> str:
+    def as_text(self, decisions: Sequence[Decision], letters: Mapping[str, str]) -> str:
         """The answers with their reasons; ``letters`` go before names, by run."""
-        return decision_told.as_text(self.policy, self.where, decisions, letters)
+        return decision_told.as_text(
+            decision_told.in_words(one, self.policy, self.where, f"{letters[one.run]}{one.actor}") for one in decisions
+        )
+
+    def told(self, decisions: Sequence[Decision], name: str, view: RunView) -> RunView:
+        """A run, by the name that it was decided about by, with its decisions in words, as reports tell them."""
+        several = view.manifest.in_versions
+        planes = {
+            part: ", ".join(plane.ref for plane in one.manifest.planes if plane.name in several)
+            for part, one in qualification.by_version(name, view).items()
+        }
+        words = tuple(
+            decision_told.in_words(one, self.policy, self.where, ", ".join(filter(None, (one.actor, planes[one.run]))))
+            for one in decisions
+        )
+        return view.model_copy(update={"decisions": words})
+
+    def as_rows(self, decisions: Sequence[Decision]) -> Iterator[JsonValue]:
+        """A line for each decision."""
+        return decision_told.as_rows(self.policy, decisions)
 
     def as_json(self, decisions: Sequence[Decision]) -> dict[str, JsonValue]:
         """The policy, the decisions, and the names of the methods."""

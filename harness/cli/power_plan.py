@@ -17,14 +17,15 @@ from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange
 from harness.cli.output import folded, harmless, note, say, say_json
-from harness.cli.rates_told import line, percent
+from harness.cli.rates_told import line
 from harness.cli.standing import duration
 from harness.errors import NothingSelectedError, StoreError, UsageError
 from harness.qualification.comparing import ALPHA
 from harness.qualification.planning import MOST_TRIALS
 from harness.qualification.power import actor_power, expected_power, power_plan
 from harness.receipt import read_manifest
-from harness.schema.counting import counted, worded
+from harness.schema.counting import counted, percent, worded
+from harness.schema.money import told_usd
 from harness.schema.power import ActorPower, PowerPlan
 from harness.schema.run import Manifest
 
@@ -234,7 +235,7 @@ def _out_of_reach(plan: PowerPlan) -> str:
 def _usd(usd: Decimal | None, *, is_lower_bound: bool) -> str:
     if usd is None:
         return "unknown"
-    told = f"${usd:.2f}" if usd >= 1 else f"${usd:f}"
+    told = told_usd(usd)
     return f"{told} or more, for the cost of some calls is unknown" if is_lower_bound else f"about {told}"
 
 

@@ -17,9 +17,10 @@ __all__ = ["no_call", "reply_end", "said", "valid_reply"]
 
 
 def valid_reply(world: World, turn: TurnInHand) -> Outcome | None:
-    """T17: calls exist where the finish says so and may be made; ids are there, unique and not used before.
+    """T17: calls exist where the finish says so and may be made; ids are there and unique.
 
-    Where the scenario is strict, names and arguments are looked at for the whole reply, before anything of it runs.
+    Where the scenario is strict, no id was used in an earlier turn, and names and arguments are looked at for the whole
+    reply, before anything of it runs.
     """
     wrong = _wrong(world, turn)
     return call_while_closing(world, turn) if wrong is None else invalid_reply(wrong)
@@ -34,7 +35,7 @@ def _wrong(world: World, turn: TurnInHand) -> str | None:
     if calls and strict.finish == "fail" and not (says_calls and "finish_stop_with_tool_calls" not in reply.quirks):
         return "finish_mismatch"
     ids = {digest_text(call.id) for call in calls if call.id}
-    if len(ids) != len(calls) or ids & world.state.call_ids:
+    if len(ids) != len(calls) or (strict.ids == "fail" and ids & world.state.call_ids):
         return "ids"
     if calls and strict.unknown_tool == "fail" and any(gate.check_declared(call.name, world.tools) for call in calls):
         return "undeclared"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.verdict import JUDGED
 
 __all__ = ["Cell", "Place", "cell_of", "places", "whole_runs"]
 
@@ -38,12 +39,12 @@ class Cell:
     @property
     def n(self) -> int:
         """Judged trials."""
-        return sum(one.verdict in {"pass", "fail"} for one in self.last)
+        return sum(one.verdict in JUDGED for one in self.last)
 
     @property
     def left_out(self) -> Counter[str]:
         """Trials that were not judged by their cause; ``pending`` is one."""
-        rows = [one for one in self.last if one.verdict not in {"pass", "fail"}]
+        rows = [one for one in self.last if one.verdict not in JUDGED]
         return Counter("pending" if one.verdict == "pending" else one.cause or "unknown" for one in rows)
 
     @property
@@ -54,7 +55,7 @@ class Cell:
     @property
     def seconds(self) -> list[float]:
         """Of judged episodes."""
-        return [one.seconds for one in self.last if one.verdict in {"pass", "fail"}]
+        return [one.seconds for one in self.last if one.verdict in JUDGED]
 
     @property
     def usd(self) -> Decimal | None:

@@ -7,7 +7,6 @@ of older versions; and compressed as they were sent, or not.
 from __future__ import annotations
 
 import json
-import zlib
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,16 +16,14 @@ from urllib.parse import urlsplit
 
 from harness.documents import DocumentError, decoded, parse_json, read_file
 from harness.documents.yaml_values import YamlValue, parse_yaml
+from harness.recording.inflating import inflated
 
-__all__ = ["BODY_MAX", "SIZE_MAX", "Captured", "read_cassette"]
+__all__ = ["SIZE_MAX", "Captured", "read_cassette"]
 
 #: Largest cassette that is read, in bytes.
 SIZE_MAX: Final = 48 * 1024 * 1024
-#: Largest body that is decompressed, in bytes.
-BODY_MAX: Final = 16 * 1024 * 1024
 
 _INTERACTIONS: Final = "interactions"
-_GZIP: Final = b"\x1f\x8b"
 _STATUSES: Final = range(100, 1000)
 
 
@@ -34,7 +31,7 @@ _STATUSES: Final = range(100, 1000)
 class Captured:
     """One exchange; ``number`` is its place in the cassette, from 1. Names of headers are in lower case.
 
-    ``unread`` says why the body cannot be read, which is empty then; None where it can.
+    ``unread`` says why a body, of request or answer, cannot be read, which is empty then; None where both can.
     """
 
     number: int
@@ -88,9 +85,11 @@ def _captured(interaction: YamlValue, number: int) -> Captured:
     request, response = (_object(interaction, name, place) for name in ("request", "response"))
     method, url = _text(request, "method", place), _text(request, "uri", place)
     asked_headers = _headers(request)
-    asked, _ = _inflated(_bytes(request, place), asked_headers.get("content-encoding", ""))
+    asked, problem = inflated(_bytes(request, place), asked_headers.get("content-encoding", ""))
     headers = _headers(response)
-    body, unread = _inflated(_bytes(response, place), headers.get("content-encoding", ""))
+    body, unread = inflated(_bytes(response, place), headers.get("content-encoding", ""))
+    whose = "its body" if problem is None else "the body of its request"
+    unread = problem or unread
     return Captured(
         number=number,
         method=method.upper(),
@@ -100,7 +99,7 @@ def _captured(interaction: YamlValue, number: int) -> Captured:
         status=_status(response, place),
         headers=headers,
         body=body or b"",
-        unread=unread,
+        unread=None if unread is None else f"{whose} {unread}",
     )
 
 
@@ -181,32 +180,3 @@ def _unpacked(text: str, place: str) -> bytes:
         return b64decode(text, validate=False)
     except ValueError:
         raise DocumentError(f"is no vcrpy cassette: the base64_string of {place} is no base64") from None
-
-
-def _inflated(body: bytes, encoding: str) -> tuple[bytes | None, str | None]:
-    """The body without its compression, which may have been undone already, or why it cannot be read."""
-    name = encoding.strip().lower()
-    if body.startswith(_GZIP):
-        name = "gzip"
-    elif name in {"", "identity"} or not body or _is_text(body):
-        return body, None
-    if name not in {"gzip", "x-gzip", "deflate"}:
-        return None, f"its body is compressed ({name[:20]}), which is not read"
-    for bits in (zlib.MAX_WBITS + 32, -zlib.MAX_WBITS):  # with a header of either kind; deflate is sent without one too
-        inflater = zlib.decompressobj(bits)
-        try:
-            whole = inflater.decompress(body, BODY_MAX)
-        except zlib.error:
-            continue
-        if inflater.unconsumed_tail:
-            return None, f"its body is larger than {BODY_MAX} bytes"
-        if inflater.eof:
-            return whole, None
-    return None, f"its body is no whole {name}"
-
-
-def _is_text(body: bytes) -> bool:
-    try:
-        return body.decode("utf-8").lstrip()[:1] in {"{", "[", "d", "e", ":"}  # JSON, or the lines of a stream
-    except UnicodeDecodeError:
-        return False

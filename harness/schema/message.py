@@ -46,6 +46,7 @@ Quirk = Literal[
     "tool_call_markup_in_text",
     "missing_index",
     "index_reused",
+    "repeated_keys",
 ]
 
 

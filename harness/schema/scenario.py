@@ -155,8 +155,9 @@ class StrictSpec(Frozen):
     """What a call that cannot run means, per class: answered with an error (``observe``) or the end (``fail``).
 
     ``control`` is a ``finalize`` beside other calls, or one that does not fit its schema; ``finish`` a reply that
-    calls tools though its finish reason does not say so, whose calls run otherwise. ``leftovers`` are answers of a
-    script that nobody asked for: with ``fail`` its episode proves nothing.
+    calls tools though its finish reason does not say so, whose calls run otherwise, and so do those of ``ids``, a call
+    with the id of one in an earlier turn: some servers number the calls of each turn anew. ``leftovers`` are answers of
+    a script that nobody asked for: with ``fail`` its episode proves nothing.
     """
 
     parse: Strictness = "observe"
@@ -165,6 +166,7 @@ class StrictSpec(Frozen):
     arguments: Strictness = "observe"
     control: Strictness = "observe"
     finish: Strictness = "observe"
+    ids: Strictness = "observe"
     leftovers: Strictness = "observe"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -198,6 +199,29 @@ def test_no_text_of_a_provider_is_in_an_error(name: str, path: Path) -> None:
     text = failure_text(codec(name), WireResponse(response.status, response.headers, body))
     assert CANARY not in text
     assert "\n" not in text
+
+
+def spoiled(value: JsonValue, odd: JsonValue) -> list[JsonValue]:
+    """The value again and again, each time with something odd in the place of another of its parts."""
+    found = [odd]
+    if isinstance(value, dict):
+        found += [{**value, key: one} for key in value for one in spoiled(value[key], odd)]
+    elif isinstance(value, list):
+        found += [[*value[:at], one, *value[at + 1 :]] for at, part in enumerate(value) for one in spoiled(part, odd)]
+    return found
+
+
+@every_codec
+@pytest.mark.parametrize("odd", [[{}], 7], ids=["list", "number"])
+def test_a_part_of_another_type_is_read_past_or_a_named_failure(name: str, odd: JsonValue) -> None:
+    provider = codec(name)
+    for path in sorted((SAMPLES / name).glob("*.json")):
+        sample: Sample = json.loads(path.read_text(encoding="utf-8"))
+        for body in spoiled(sample.get("body"), odd):
+            response = WireResponse(sample["status"], {}, json.dumps(body).encode())
+            with suppress(ProviderError):
+                reply = provider.decode_reply(response)
+                streamed(provider, b"".join(provider.encode_stream(reply)))
 
 
 @every_codec

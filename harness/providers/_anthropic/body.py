@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from harness.providers._anthropic.content import (
@@ -15,7 +14,7 @@ from harness.providers._anthropic.content import (
     text_of,
 )
 from harness.providers._wire.arguments import read_arguments, value_of
-from harness.providers._wire.calls import SEED, CallSent
+from harness.providers._wire.calls import MADE, CallSent, seed_in
 from harness.providers._wire.events import event_bytes
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Reply, Usage
@@ -23,7 +22,6 @@ from harness.schema.tool import ToolCall
 
 __all__ = ["reply_body", "reply_events"]
 
-_MADE = re.compile(rf"({SEED.pattern})-\d+")
 _WORDS: Final[dict[FinishReason, str]] = {
     "stop": "end_turn",
     "tool_calls": "tool_use",
@@ -68,19 +66,22 @@ def reply_events(reply: Reply) -> tuple[bytes, ...]:
     last: dict[str, JsonValue] = {"type": "message_delta", "delta": end}
     if "usage" in body:
         last["usage"] = body["usage"]
-    raws = {position: call.arguments_raw for position, call in zip(call_positions(blocks), reply.calls, strict=False)}
+    made = dict(zip(call_positions(blocks), reply.calls, strict=False))
     events: list[dict[str, JsonValue]] = [{"type": "message_start", "message": begun}]
     reused = "index_reused" in reply.quirks
     for position, block in enumerate(blocks):
         index = 0 if reused and position == len(blocks) - 1 else position
-        events += _block_events(index, block, raws.get(position))
+        events += _block_events(index, block, made.get(position))
     if "missing_index" in reply.quirks:
-        events = [*events[: -1 if blocks else None], {"type": "content_block_stop"}]
+        events.append({"type": "content_block_delta", "delta": {}} if blocks else {"type": "content_block_stop"})
     events += [last, {"type": "message_stop"}]
     return tuple(event_bytes(event, str(event["type"])) for event in events)
 
 
-def _block_events(index: int, block: Block, raw: str | None) -> list[dict[str, JsonValue]]:
+def _block_events(index: int, block: Block, call: ToolCall | None) -> list[dict[str, JsonValue]]:
+    """A block that is begun, goes on, and is closed; that of a call that was cut off stays open."""
+    is_cut = call is not None and call.fault == "truncated"
+    raw = None if call is None or (is_cut and call.arguments_raw == "{}") else call.arguments_raw
     begun: Block = dict(block)
     delta: dict[str, JsonValue] | None = None
     field, kind = _STREAMED.get(str(block.get("type")), ("", ""))
@@ -92,7 +93,7 @@ def _block_events(index: int, block: Block, raw: str | None) -> list[dict[str, J
     events: list[dict[str, JsonValue]] = [{"type": "content_block_start", "index": index, "content_block": begun}]
     if delta is not None:
         events.append({"type": "content_block_delta", "index": index, "delta": delta})
-    return [*events, {"type": "content_block_stop", "index": index}]
+    return events if is_cut else [*events, {"type": "content_block_stop", "index": index}]
 
 
 def _says_as_text(block: Block, raw: str) -> bool:
@@ -105,10 +106,8 @@ def _says_as_text(block: Block, raw: str) -> bool:
 
 def _seed_of(reply: Reply) -> str:
     """The response id from which a decoder makes the ids of this reply that were made."""
-    if "missing_call_id" not in reply.quirks:
-        return "msg_made"
-    found = (_MADE.fullmatch(call.id) for call in reply.calls)
-    return next((made[1] for made in found if made), "msg_made")
+    seed = seed_in(reply.calls) if "missing_call_id" in reply.quirks else None
+    return seed or "msg_made"
 
 
 def _word(reply: Reply) -> str | None:
@@ -154,7 +153,7 @@ def _with_call(block: Block, call: ToolCall) -> Block:
     patched = dict(block)
     if sent.name != call.name:
         patched["name"] = call.name
-    if sent.id not in {None, call.id} or (sent.id is None and not _MADE.fullmatch(call.id)):
+    if sent.id not in {None, call.id} or (sent.id is None and not MADE.fullmatch(call.id)):
         patched["id"] = call.id
     if sent.arguments.raw != call.arguments_raw:
         patched["input"] = value_of(call.arguments_raw)

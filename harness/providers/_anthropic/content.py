@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from harness.providers._wire.answer import as_object, word
 from harness.providers._wire.arguments import read_arguments, value_of, whole_arguments
@@ -66,8 +66,14 @@ def call_positions(blocks: list[Block]) -> list[int]:
     return [position for position, block in enumerate(blocks) if block.get("type") == "tool_use"]
 
 
-def sent_calls(blocks: list[Block], texts: Mapping[int, str]) -> list[CallSent]:
-    """The calls of a message; ``texts`` holds, by position, the arguments that were streamed as text."""
+def sent_calls(
+    blocks: list[Block], texts: Mapping[int, str], still_open: Collection[int] = (), *, has_reason: bool = True
+) -> list[CallSent]:
+    """The calls of a message; ``texts`` holds, by position, the arguments that were streamed as text.
+
+    One that is ``still_open`` at the end of its stream lacks its end, unless it has an object, which ends by itself,
+    and the answer ``has_reason`` to end.
+    """
     calls = []
     for position in call_positions(blocks):
         block = blocks[position]
@@ -75,7 +81,9 @@ def sent_calls(blocks: list[Block], texts: Mapping[int, str]) -> list[CallSent]:
         arguments = whole_arguments(block.get("input")) if streamed is None else read_arguments(streamed)
         given = word(block.get("id"))
         id_ = given if given is not None and given.strip() else None
-        calls.append(CallSent(id_, word(block.get("name")) or "", arguments))
+        is_object = bool(arguments.value) or (streamed is not None and not arguments.fault)
+        has_end = position not in still_open or (has_reason and is_object)
+        calls.append(CallSent(id_, word(block.get("name")) or "", arguments, cut=not has_end))
     return calls
 
 

@@ -79,7 +79,7 @@ class _History(Turns):
     def _use(self, block: Block, call: ToolCall) -> Block:
         kept: Block = {key: value for key, value in block.items() if value is not None}
         given = block.get("input")
-        if not isinstance(given, dict):
+        if not isinstance(given, dict) or call.arguments is None:
             given = read_json(sendable_arguments(call))
         return {**kept, "id": self._free_id(call.id), "name": call.name, "input": given}
 

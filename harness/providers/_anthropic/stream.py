@@ -12,6 +12,7 @@ from harness.providers._wire.answer import as_object, bad, word
 from harness.providers._wire.arguments import value_of
 from harness.providers._wire.events import Event, object_of, whole_text
 from harness.providers._wire.failures import failure_inside
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 
@@ -30,14 +31,16 @@ DELTA_FIELDS: Final[dict[str, tuple[str, str]]] = {
 class Folded:
     """A stream so far. ``texts`` holds arguments as they were streamed, by the position of their block.
 
-    ``ended`` says that the last event came, ``stopped`` that the reason of the end did and no block is open,
-    ``counted`` that the final usage came; ``error`` is why reading stopped.
+    ``open`` are the positions of the blocks that are not closed. ``ended`` says that the last event came, ``stopped``
+    that the reason of the end did and no block is open, ``counted`` that the final usage came; ``error`` is why
+    reading stopped.
     """
 
     body: dict[str, JsonValue] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
     quirks: set[Quirk] = field(default_factory=set)
+    open: set[int] = field(default_factory=set)
     ended: bool = False
     stopped: bool = False
     counted: bool = False
@@ -50,7 +53,6 @@ class _State:
 
     pieces: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     positions: dict[int, int] = field(default_factory=dict)
-    open: set[int] = field(default_factory=set)
     citations: dict[int, list[JsonValue]] = field(default_factory=dict)
 
 
@@ -74,7 +76,7 @@ def fold(events: list[Event], status: int) -> Folded:
     for position, citations in state.citations.items():
         given = folded.blocks[position].get("citations")
         folded.blocks[position]["citations"] = [*(given if isinstance(given, list) else []), *citations]
-    folded.stopped = word(folded.body.get("stop_reason")) is not None and not state.open
+    folded.stopped = word(folded.body.get("stop_reason")) is not None and not folded.open
     folded.body["content"] = [*folded.blocks]
     return folded
 
@@ -89,6 +91,7 @@ def _take(folded: Folded, state: _State, event: Event, status: int) -> ProviderE
     failure = failure_inside(sent, status)
     if failure is not None:
         return failure
+    folded.quirks.update(oddities_of(sent))
     known = _KNOWN.get(str(sent["type"]))
     return None if known is None else known(folded, state, sent, status)
 
@@ -107,7 +110,7 @@ def _block(folded: Folded, state: _State, sent: dict[str, JsonValue], status: in
         return bad("a block that is no object", status)
     position = len(folded.blocks)
     folded.blocks.append(dict(block))
-    state.open.add(position)
+    folded.open.add(position)
     if not isinstance(index, int) or isinstance(index, bool):
         folded.quirks.add("missing_index")
         return None
@@ -159,7 +162,7 @@ def _close(folded: Folded, state: _State, sent: dict[str, JsonValue], _status: i
     if not isinstance(sent.get("index"), int):
         folded.quirks.add("missing_index")
     if position is not None:
-        state.open.discard(position)
+        folded.open.discard(position)
 
 
 def _end(folded: Folded, _state: _State, sent: dict[str, JsonValue], _status: int) -> None:

@@ -10,6 +10,7 @@ from harness.providers._anthropic.reply import read_message
 from harness.providers._anthropic.stream import DELTA_FIELDS, Folded, fold
 from harness.providers._wire.events import EventReader, event_as_it_was, event_bytes, events_of, object_of, whole_text
 from harness.providers._wire.stream_end import broken_off, no_stream
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Reply
 
@@ -43,7 +44,7 @@ def _end_of(folded: Folded, response: WireResponse, *, any_event: bool) -> Provi
 
 
 def _read(folded: Folded, status: int) -> Reply:
-    return read_message(folded.body, status, texts=folded.texts, oddities=tuple(folded.quirks))
+    return read_message(folded.body, status, texts=folded.texts, still_open=folded.open, oddities=tuple(folded.quirks))
 
 
 def _partial(folded: Folded, status: int) -> Reply | None:
@@ -105,8 +106,9 @@ def _delta_of(sent: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def _piece_of(sent: dict[str, JsonValue]) -> tuple[str, str] | None:
     """What pieces of one text have in common, and the piece; None for an event that is none."""
     delta = _delta_of(sent)
-    field = DELTA_FIELDS.get(str(delta.get("type")))
-    piece = None if field is None else delta.get(field[1])
-    if sent["type"] != "content_block_delta" or sent.get("error") or not isinstance(piece, str) or len(delta) != 2:  # noqa: PLR2004  (type and piece)
+    _, source = DELTA_FIELDS.get(str(delta.get("type")), ("", ""))
+    piece = delta.get(source)
+    is_delta = sent["type"] == "content_block_delta" and delta.keys() == {"type", source}
+    if not is_delta or not isinstance(piece, str) or sent.get("error") or oddities_of(sent):
         return None
     return canonical_json({**sent, "delta": delta["type"]}), piece

@@ -12,6 +12,7 @@ from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.finish import failed_answer, finish_of
 from harness.providers._wire.markup import looks_like_call
 from harness.providers._wire.own_usage import own_usage
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply, Usage
 
@@ -40,7 +41,7 @@ def read_reply(body: bytes, status: int) -> Reply:
 def reply_of(root: dict[str, JsonValue], status: int, quirks: Iterable[Quirk] = ()) -> Reply:
     """The reply in the object of a body; ``quirks`` were seen before it was put together. Raises as ``read_reply``."""
     answer = _answer_of(root, status)
-    answer = replace(answer, quirks=(*answer.quirks, *quirks))
+    answer = replace(answer, quirks=(*answer.quirks, *quirks, *oddities_of(root)))
     reply = _reply(root, answer, seed_of(root.get("id"), root), status)
     failed = failed_answer(reply, status)
     if failed is not None:
@@ -119,7 +120,7 @@ def _first(choices: list[JsonValue], status: int) -> int:
 def _usage(sent: JsonValue) -> Usage | None:
     """Tokens as counted by the provider; None where it counted nothing that we can read."""
     root = as_object(sent)
-    if root.get("prompt_tokens") is None and (own := own_usage(root, count)) is not None:
+    if root.get("prompt_tokens") is None and (own := own_usage(root)) is not None:
         return own
     asked, answered = as_object(root.get("prompt_tokens_details")), as_object(root.get("completion_tokens_details"))
     into, out = count(root.get("prompt_tokens")), count(root.get("completion_tokens"))

@@ -20,7 +20,7 @@ from harness.providers._wire.events import (
 )
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import broken_off, no_stream, with_partial
-from harness.providers._wire.strict_json import NotJsonError
+from harness.providers._wire.strict_json import NotJsonError, oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk, Reply
 
@@ -48,6 +48,7 @@ class _Fold:
         failure = _failure(event, status)
         if failure is not None:
             raise failure
+        self.quirks.update(oddities_of(event))
         corner = as_object(event.get("x_groq"))
         self.root.update({key: value for key in _ROOT if (value := event.get(key)) is not None and value != ""})
         sent = event.get("choices")
@@ -64,7 +65,10 @@ class _Fold:
             index = choice.get("index")
             number = index if isinstance(index, int) and not isinstance(index, bool) else place
             known = self.choices.setdefault(number, Choice(number))
-            delta = choice.get("delta") or choice.get("message")
+            delta = choice.get("delta")
+            # some servers stream messages; with others what has come so far stands in one beside each delta
+            if delta is None or not (delta or known.has_begun):
+                delta = choice.get("message")
             pieces += known.add(as_object(delta), self.quirks)
             known.word = word(choice.get("finish_reason")) or known.word
         return pieces
@@ -104,8 +108,8 @@ class _Fold:
 def _unfinished(reply: Reply, *, is_counted: bool) -> Reply:
     """A reply that broke off: it has no finish, its last call may lack its end, and first counts are no evidence."""
     calls = reply.calls
-    if calls and calls[-1].fault is not None:
-        calls = (*calls[:-1], replace(calls[-1], fault="truncated"))
+    if calls and (calls[-1].fault is not None or not calls[-1].arguments_raw.strip()):
+        calls = (*calls[:-1], replace(calls[-1], arguments=None, fault="truncated"))
     quirks = tuple(one for one in reply.quirks if one != "finish_missing")
     told = {"finish": None, "finish_word": None, "calls": calls, "quirks": quirks}
     return reply.model_copy(update=told if is_counted else {**told, "usage": None})
@@ -189,6 +193,8 @@ def coalesced(body: bytes) -> bytes:
         is_read = found is not None
         for piece in pieces:
             texts.setdefault(piece.slot, []).append(piece)
+    if "repeated_keys" in fold.quirks:
+        return body  # written anew a key would stand once
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     rest = b"".join(event_as_it_was(event)[:-1] for event in reader.close())
     if not told and not rest:

@@ -94,6 +94,6 @@ def history_of(messages: tuple[Message, ...]) -> tuple[str | None, list[JsonValu
 
 def _call(sent: dict[str, JsonValue], call: ToolCall) -> dict[str, JsonValue]:
     kept: dict[str, JsonValue] = {key: value for key in ("id", "args") if (value := sent.get(key))}
-    if not isinstance(kept.get("args"), dict):
+    if not isinstance(kept.get("args"), dict) or call.arguments is None:
         kept["args"] = read_json(sendable_arguments(call))
     return {**kept, "name": call.name or _NO_NAME}

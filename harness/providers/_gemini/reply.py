@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.providers._gemini.parts import as_parts, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._wire.answer import as_object, bad, count, word
 from harness.providers._wire.calls import numbered, seed_of
 from harness.providers._wire.finish import FINISH_WORDS, failed_answer, finish_of
 from harness.providers._wire.markup import looks_like_call
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
 
 __all__ = ["read_answer"]
 
 
-def read_answer(root: dict[str, JsonValue], status: int) -> Reply:
-    """The reply in an answer.
+def read_answer(root: dict[str, JsonValue], status: int, oddities: Iterable[Quirk] = ()) -> Reply:
+    """The reply in an answer; ``oddities`` were seen before it was put together.
 
     A question that was blocked is a reply that says nothing and was filtered.
 
@@ -38,7 +41,7 @@ def read_answer(root: dict[str, JsonValue], status: int) -> Reply:
     calls, numbering = numbered(
         sent, seed_of(root.get("responseId"), root), has_ids=False, truncated=finish == "length"
     )
-    quirks: set[Quirk] = {*numbering, *ending}
+    quirks: set[Quirk] = {*oddities_of(root), *oddities, *numbering, *ending}
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):
         quirks.add("tool_call_markup_in_text")
     if len(candidates) > 1:

@@ -20,9 +20,9 @@ from harness.providers._wire.events import (
 )
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.stream_end import bare_failure, broken_off, last_block, no_stream, with_partial
-from harness.providers._wire.strict_json import NotJsonError
+from harness.providers._wire.strict_json import NotJsonError, oddities_of
 from harness.schema.base import JsonValue
-from harness.schema.message import Reply
+from harness.schema.message import Quirk, Reply
 
 __all__ = ["Fold", "coalesced", "ends", "read_stream"]
 
@@ -77,6 +77,7 @@ class Fold:
         self.candidates: dict[int, _Candidate] = {}
         self.is_whole = False
         self.is_over = False
+        self.quirks: set[Quirk] = set()
         self._status = status
         self._first: int | None = None
 
@@ -94,6 +95,7 @@ class Fold:
         except ProviderError:
             self.is_over = True
             raise
+        self.quirks.update(oddities_of(sent))
         self.root |= {key: value for key, value in sent.items() if value is not None and key != "candidates"}
         for number, candidate, parts in found:
             self.candidates.setdefault(number, _Candidate()).add(candidate, parts)
@@ -147,7 +149,7 @@ class Fold:
 
     def reply(self) -> Reply:
         """The reply in it. Raises ProviderError as for a whole answer."""
-        return read_answer(self.body, self._status)
+        return read_answer(self.body, self._status, self.quirks)
 
     def partial(self) -> Reply | None:
         """What had been said. Counts that came before the end are no evidence: they go on growing."""
@@ -210,6 +212,8 @@ def coalesced(body: bytes) -> bytes:
             except ProviderError:
                 sent = None
         told.append((event, sent))
+    if "repeated_keys" in fold.quirks:
+        return body  # written anew a key would stand once
     for candidate in fold.candidates.values():
         for first, *later in candidate.parts:
             if later:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeAlias
 
 from harness.providers._responses.items import (
     OUTPUT,
     call_sent,
     is_call,
+    is_cut_off,
     output_of,
     parts_of,
     plain_output,
     texts_of,
 )
-from harness.providers._responses.reply import FINISHES, NOT_WORDS, is_cut_off
-from harness.providers._wire.calls import SEED, made_id
+from harness.providers._responses.reply import FINISHES, NOT_WORDS
+from harness.providers._wire.answer import word
+from harness.providers._wire.calls import MADE, made_id
 from harness.providers._wire.usage_sent import usage_sent
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Reply
@@ -24,7 +25,6 @@ __all__ = ["reply_body"]
 
 Item: TypeAlias = dict[str, JsonValue]
 
-_MADE: Final = re.compile(rf"({SEED.pattern})-\d+")
 _WORDS: Final[dict[FinishReason | None, str]] = {
     "stop": "completed",
     "tool_calls": "completed",
@@ -66,7 +66,7 @@ def _put_part(items: list[Item], kinds: frozenset[str], part: Item) -> None:
     """The part in the first message, in place of all parts of these kinds; in a new message before the calls."""
     messages = [item for item in items if item.get("type") == "message"]
     for message in messages:
-        message["content"] = [one for one in parts_of(message) if one.get("type") not in kinds]
+        message["content"] = [one for one in parts_of(message) if word(one.get("type")) not in kinds]
     if messages:
         messages[0]["content"] = [part, *parts_of(messages[0])]
         return
@@ -91,7 +91,7 @@ def _with_reasoning(items: list[Item], said: str) -> list[Item]:
 def _seed_of(items: list[Item], reply: Reply) -> str:
     """The response id from which a decoder makes the ids of this reply that were made."""
     for item, call in zip([item for item in items if is_call(item)], reply.calls, strict=False):
-        made = _MADE.fullmatch(call.id) if call_sent(item).id is None else None
+        made = MADE.fullmatch(call.id) if call_sent(item).id is None else None
         if made is not None:
             return made[1]
     return "resp"

@@ -13,7 +13,17 @@ from harness.providers._wire.calls import CallSent
 from harness.schema.base import JsonValue
 from harness.schema.tool import ToolCall
 
-__all__ = ["call_sent", "is_call", "output_of", "parts_of", "plain_output", "sendable_id", "sent_back", "texts_of"]
+__all__ = [
+    "call_sent",
+    "is_call",
+    "is_cut_off",
+    "output_of",
+    "parts_of",
+    "plain_output",
+    "sendable_id",
+    "sent_back",
+    "texts_of",
+]
 
 Item: TypeAlias = dict[str, JsonValue]
 
@@ -39,6 +49,11 @@ def is_call(item: Item) -> bool:
     return item.get("type") == "function_call"
 
 
+def is_cut_off(item: Item) -> bool:
+    """Whether an item says of itself that it is not whole."""
+    return item.get("status") in ("incomplete", "in_progress")
+
+
 def parts_of(item: Item) -> list[Item]:
     """The content parts of a message or a reasoning item; some servers send a message's text without parts."""
     content = item.get("content")
@@ -55,7 +70,7 @@ def texts_of(items: Sequence[Item]) -> tuple[str | None, str | None, str | None]
     for item in items:
         if item.get("type") == "message":
             parts = parts_of(item)
-            texts += [_text(part, "text") for part in parts if part.get("type") in {"output_text", "text"}]
+            texts += [_text(part, "text") for part in parts if part.get("type") in ("output_text", "text")]
             refusals += [_text(part, "refusal") for part in parts if part.get("type") == "refusal"]
         elif item.get("type") == "reasoning":
             said = "".join(_text(part, "text") for part in parts_of(item))
@@ -72,6 +87,7 @@ def call_sent(item: Item) -> CallSent:
         id=given if isinstance(given, str) and given.strip() else None,
         name=name if isinstance(name, str) else "",
         arguments=read_arguments(item.get("arguments")),
+        cut=is_cut_off(item),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Final
 
 from harness.errors import ProviderError
@@ -11,12 +11,11 @@ from harness.providers._wire.answer import as_object, bad, count, what_is, word
 from harness.providers._wire.calls import numbered, seed_of
 from harness.providers._wire.failures import failure_inside
 from harness.providers._wire.markup import looks_like_call
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError, oddities_of, read_json
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Quirk, Reply, Usage
-from harness.schema.tool import ToolCall
 
-__all__ = ["FINISHES", "NOT_WORDS", "failure_with", "is_cut_off", "partial_of", "read_reply", "read_whole"]
+__all__ = ["FINISHES", "NOT_WORDS", "failure_with", "partial_of", "read_reply", "read_whole"]
 
 #: The status of a whole response, or why it is incomplete -> our reason.
 FINISHES: Final[dict[str, FinishReason]] = {
@@ -28,8 +27,6 @@ _FAILED: Final = frozenset({"failed", "cancelled"})
 _NOT_READY: Final = frozenset({"queued", "in_progress"})
 #: What the status of a reply never is.
 NOT_WORDS: Final = _FAILED | _NOT_READY
-#: An item with such a status was cut off.
-_CUT: Final = frozenset({"incomplete", "in_progress"})
 
 
 def read_whole(body: bytes, status: int) -> Reply:
@@ -47,8 +44,8 @@ def read_whole(body: bytes, status: int) -> Reply:
     raise failure_inside(root, status) or bad("no JSON object", status)
 
 
-def read_reply(root: dict[str, JsonValue], status: int) -> Reply:
-    """The reply in a response object; raises ProviderError as ``read_whole`` does."""
+def read_reply(root: dict[str, JsonValue], status: int, oddities: Iterable[Quirk] = ()) -> Reply:
+    """The reply in a response object; ``oddities`` were seen before. Raises ProviderError as ``read_whole`` does."""
     state = word(root.get("status"))
     failure = failure_inside(root, status)
     if failure is None and state in _FAILED:
@@ -60,7 +57,7 @@ def read_reply(root: dict[str, JsonValue], status: int) -> Reply:
         raise bad("a response that is not finished", status)
     if not isinstance(root.get(OUTPUT), list):
         raise bad("no output", status)
-    return _reply(root, status)
+    return _reply(root, status, oddities)
 
 
 def failure_with(failure: ProviderError, partial: Reply | None) -> ProviderError:
@@ -83,7 +80,7 @@ def partial_of(root: dict[str, JsonValue], finish: FinishReason | None) -> Reply
     return said.model_copy(update={"finish": finish, "finish_word": None, "quirks": (), "opaque": None})
 
 
-def _reply(root: dict[str, JsonValue], status: int) -> Reply:
+def _reply(root: dict[str, JsonValue], status: int, seen: Iterable[Quirk] = ()) -> Reply:
     sent = root.get(OUTPUT)
     items = [item for item in sent if isinstance(item, dict)] if isinstance(sent, list) else []
     if not isinstance(sent, list) or len(items) != len(sent):
@@ -94,8 +91,7 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
     said = _word_of(root)
     is_cut = root.get("status") == "incomplete" or FINISHES.get(said or "", "stop") != "stop"
     calls, oddities = numbered([call_sent(item) for item in wire], seed, truncated=is_cut)
-    calls = tuple(_cut(call) if is_cut_off(item) else call for item, call in zip(wire, calls, strict=True))
-    quirks: set[Quirk] = set(oddities)
+    quirks: set[Quirk] = {*oddities_of(root), *seen, *oddities}
     if said is None:
         quirks.add("finish_missing")
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):
@@ -112,15 +108,6 @@ def _reply(root: dict[str, JsonValue], status: int) -> Reply:
         opaque=None if sent == plain_output(text, calls) else {OUTPUT: sent},
         model=word(root.get("model")),
     )
-
-
-def is_cut_off(item: dict[str, JsonValue]) -> bool:
-    """Whether an item says of itself that it is not whole."""
-    return word(item.get("status")) in _CUT
-
-
-def _cut(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=None, fault="truncated")
 
 
 def _word_of(root: dict[str, JsonValue]) -> str | None:

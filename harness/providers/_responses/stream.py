@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from harness.errors import ProviderError
-from harness.providers._responses.items import OUTPUT
+from harness.providers._responses.items import OUTPUT, is_call
 from harness.providers._wire.answer import as_object, bad, word
 from harness.providers._wire.events import Event, object_of, whole_text
 from harness.providers._wire.failures import failure_inside
+from harness.providers._wire.strict_json import oddities_of
 from harness.schema.base import JsonValue
+from harness.schema.message import Quirk
 
 __all__ = ["Folded", "Sent", "Slot", "fold", "is_last", "piece_of", "take"]
 
@@ -56,6 +58,7 @@ class Folded:
     pieces: dict[Slot, list[str]] = field(default_factory=dict)
     texts: dict[Slot, str] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
+    quirks: set[Quirk] = field(default_factory=set)
     ended: bool = False
     error: ProviderError | None = None
 
@@ -67,7 +70,10 @@ class Folded:
     @property
     def body(self) -> Sent:
         """The same as a whole answer. What the last response says counts; some servers leave its output empty there."""
-        if self.response.get(OUTPUT) or not self.has_begun:
+        output = self.response.get(OUTPUT)
+        if isinstance(output, list) and output:
+            return {**self.response, OUTPUT: [self._told(place, item) for place, item in enumerate(output)]}
+        if output or not self.has_begun:
             return self.response
         told: dict[int, list[tuple[Slot, str]]] = {place: [] for place in self.items}
         for slot in self.pieces | self.texts:
@@ -78,7 +84,7 @@ class Folded:
     def _item(self, place: int, told: list[tuple[Slot, str]]) -> Sent:
         item = dict(self.items.get(place, {}))
         if place in self.done:
-            return item
+            return self._filled(place, item)
         item["status"] = "in_progress"
         added: dict[str, list[JsonValue]] = {}
         for slot, text in sorted(told, key=lambda pair: pair[0].index):
@@ -93,6 +99,20 @@ class Folded:
             given = item.get(name)
             item[name] = [*(given if isinstance(given, list) else []), *parts]
         return item
+
+    def _told(self, place: int, item: JsonValue) -> JsonValue:
+        if not isinstance(item, dict):
+            return item
+        id_ = word(item.get("id"))
+        return self._filled(place if id_ is None else self.ids.get(id_, place), item)
+
+    def _filled(self, place: int, item: Sent) -> Sent:
+        """An item that is done, with the arguments that were told for it where it has none itself."""
+        slot, own = Slot(place, "arguments", "", 0), item.get("arguments")
+        if not is_call(item) or (own is not None and (not isinstance(own, str) or own.strip())):
+            return item
+        told = self.texts.get(slot) or whole_text(self.pieces.get(slot, ()))
+        return {**item, "arguments": told} if told.strip() else item
 
 
 def is_last(event: Event) -> bool:
@@ -122,6 +142,7 @@ def take(folded: Folded, sent: Sent, status: int) -> ProviderError | None:
     failure = failure_inside(sent, status)
     if failure is not None:
         return failure
+    folded.quirks.update(oddities_of(sent))
     found = piece_of(folded, sent)
     if found is not None:
         slot, piece = found

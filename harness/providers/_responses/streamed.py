@@ -11,6 +11,7 @@ from harness.providers._responses.body import reply_body
 from harness.providers._responses.items import OUTPUT, is_call, parts_of
 from harness.providers._responses.reply import failure_with, partial_of, read_reply
 from harness.providers._responses.stream import Folded, Sent, Slot, fold, piece_of, take
+from harness.providers._wire.answer import word
 from harness.providers._wire.events import (
     Event,
     EventReader,
@@ -43,7 +44,7 @@ def read_stream(response: WireResponse) -> Reply:
     body = folded.body
     if folded.ended:
         try:
-            return read_reply(body, response.status)
+            return read_reply(body, response.status, folded.quirks)
         except ProviderError as error:
             raise with_partial(error, None, delivered=folded.has_begun) from None
     partial = partial_of(body, None)
@@ -84,6 +85,8 @@ def coalesced(body: bytes) -> bytes:
             kept[slot] = _Kept(event, sent)
             out.append(kept[slot])
         kept[slot].pieces.append(piece)
+    if "repeated_keys" in folded.quirks:
+        return body  # written anew a key would stand once
     # an event without its empty line counts only where the stream was closed in order: it must stay without
     last = [event_as_it_was(event)[:-1] for event in reader.close()]
     return b"".join([*(one.joined if isinstance(one, _Kept) else one for one in out), *last]) or body
@@ -120,7 +123,7 @@ def _item_events(place: int, item: Sent) -> list[Sent]:
         told += [
             (f"response.{part['type']}", {**at, "content_index": index}, part.get(_TEXTS[str(part["type"])]))
             for index, part in enumerate(parts_of(item))
-            if part.get("type") in _TEXTS
+            if word(part.get("type")) in _TEXTS
         ]
     events: list[Sent] = [{"type": "response.output_item.added", "output_index": place, "item": {**item, **empty}}]
     for kind, where, text in told:

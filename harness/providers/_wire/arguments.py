@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError, Repeating, read_json, spelled
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.message import Quirk
 from harness.schema.tool import CallFault, ToolCall
@@ -33,46 +33,55 @@ def read_arguments(sent: JsonValue) -> Arguments:
     """Arguments from the wire: normally a text holding a JSON object.
 
     Read without loss and reported: an object in place of the text, nothing at all (a call without arguments), raw
-    control characters inside strings, an object encoded twice. Anything else is ``malformed_arguments``.
+    control characters inside strings, an object encoded twice. Anything else is ``malformed_arguments``, an object too
+    that has a key twice: nobody knows which of its values was meant.
     """
     if sent is None or (isinstance(sent, str) and not sent.strip()):
         return Arguments(sent or "", {}, quirks=("empty_arguments",))
     if not isinstance(sent, str):
-        raw = canonical_json(sent)
         quirk: tuple[Quirk, ...] = ("arguments_not_string",)
-        return Arguments(raw, sent, None, quirk) if isinstance(sent, dict) else Arguments(raw, None, MALFORMED, quirk)
-    found, quirks = _lenient(sent)
-    if isinstance(found, str):
-        found, more = _lenient(found)
+        found = _whole(sent)
+        return found if "repeated_keys" in found.quirks else replace(found, quirks=quirk)
+    value, quirks = _lenient(sent)
+    if isinstance(value, str):
+        value, more = _lenient(value)
         quirks = ("double_encoded_arguments", *quirks, *more)
-    if isinstance(found, dict):
-        return Arguments(sent, found, quirks=quirks)
+    if isinstance(value, Repeating):
+        return Arguments(sent, None, MALFORMED, ("repeated_keys",))
+    if isinstance(value, dict):
+        return Arguments(sent, value, quirks=quirks)
     return Arguments(sent, None, MALFORMED)
 
 
 def whole_arguments(sent: JsonValue) -> Arguments:
     """Arguments from the wire of a dialect that has an object where others have a text holding one."""
-    if isinstance(sent, dict):
-        return Arguments(canonical_json(sent), sent)
     if sent is not None and not isinstance(sent, str):
-        return Arguments(canonical_json(sent), None, MALFORMED)
+        return _whole(sent)
     found = read_arguments(sent)
     if found.value is None or not found.raw.strip():
         return found
     return replace(found, quirks=("double_encoded_arguments", *found.quirks))
 
 
+def _whole(sent: dict[str, JsonValue] | list[JsonValue] | float | bool) -> Arguments:
+    """Arguments that are no text."""
+    if isinstance(sent, Repeating):
+        return Arguments(spelled(sent), None, MALFORMED, ("repeated_keys",))
+    raw = canonical_json(sent)
+    return Arguments(raw, sent) if isinstance(sent, dict) else Arguments(raw, None, MALFORMED)
+
+
 def value_of(raw: str) -> JsonValue:
-    """What ``whole_arguments`` reads as this text: its JSON value, the text itself where it has none."""
+    """What ``whole_arguments`` reads as this text: its JSON value, the text itself where it has none that says all."""
     try:
         value = read_json(raw)
     except NotJsonError:
         return raw
-    return raw if value is None or isinstance(value, str) else value
+    return raw if value is None or isinstance(value, str | Repeating) else value
 
 
 def _lenient(text: str) -> tuple[JsonValue, tuple[Quirk, ...]]:
-    """The JSON value of a text; None where there is none (or null, which is no object either)."""
+    """The JSON value of a text, and its oddities; None where there is none (or null, which is no object either)."""
     try:
         return read_json(text), ()
     except NotJsonError:
@@ -86,9 +95,9 @@ def _lenient(text: str) -> tuple[JsonValue, tuple[Quirk, ...]]:
 def sendable_arguments(call: ToolCall) -> str:
     """The arguments of an earlier call as a text holding a JSON object: verbatim where it is one already."""
     try:
-        if isinstance(read_json(call.arguments_raw), dict):
+        value = read_json(call.arguments_raw)
+        if isinstance(value, dict) and not isinstance(value, Repeating):
             return call.arguments_raw
     except NotJsonError:
         pass
-    value: JsonValue = {MALFORMED_KEY: call.arguments_raw} if call.arguments is None else call.arguments
-    return canonical_json(value)
+    return canonical_json({MALFORMED_KEY: call.arguments_raw} if call.arguments is None else call.arguments)

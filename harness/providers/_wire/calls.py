@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from harness.providers._wire.arguments import Arguments
 from harness.schema.base import JsonValue, canonical_json
@@ -12,16 +14,23 @@ from harness.schema.made_ids import SEED
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
-__all__ = ["SEED", "CallSent", "made_id", "numbered", "seed_of"]
+__all__ = ["MADE", "CallSent", "made_id", "numbered", "seed_in", "seed_of"]
+
+#: An id that we made for a call that came without one.
+MADE: Final = re.compile(rf"({SEED.pattern})-\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class CallSent:
-    """One call as it came; ``id`` is None where the provider gave none."""
+    """One call as it came; ``id`` is None where the provider gave none.
+
+    ``cut`` says that it never came to its end.
+    """
 
     id: str | None
     name: str
     arguments: Arguments
+    cut: bool = False
 
 
 def seed_of(given: JsonValue, said: JsonValue) -> str:
@@ -34,6 +43,11 @@ def seed_of(given: JsonValue, said: JsonValue) -> str:
     return f"made-{sha256(canonical_json(said).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
+def seed_in(calls: Sequence[ToolCall]) -> str | None:
+    """What the first made id among those of the calls starts with; None where none was made."""
+    return next((made[1] for call in calls if (made := MADE.fullmatch(call.id))), None)
+
+
 def made_id(seed: str, position: int) -> str:
     """The id of a call that came without one; ``position`` counts from 1."""
     return f"{seed}-{position}"
@@ -44,7 +58,8 @@ def numbered(
 ) -> tuple[tuple[ToolCall, ...], tuple[Quirk, ...]]:
     """The calls and their oddities; without ``has_ids`` the dialect gives none, and a missing one is not odd.
 
-    ``truncated`` says that the answer ended by its length: then the last call is never run, whatever of it can be read.
+    ``truncated`` says that the answer ended by its length: then the last call was cut off. Such a call is never run,
+    whatever of it can be read.
     """
     calls: list[ToolCall] = []
     quirks: set[Quirk] = set()
@@ -55,15 +70,14 @@ def numbered(
             quirks.add("missing_call_id")
         elif one.id is not None and one.id in ids:
             quirks.add("duplicate_call_id")
+        cut = one.cut or (truncated and position == len(sent))
         call = ToolCall(
             id=one.id if one.id is not None else made_id(seed, position),
             name=one.name,
             arguments_raw=one.arguments.raw,
-            arguments=one.arguments.value,
-            fault=one.arguments.fault,
+            arguments=None if cut else one.arguments.value,
+            fault="truncated" if cut else one.arguments.fault,
         )
         calls.append(call)
         ids.add(call.id)
-    if truncated and calls:
-        calls[-1] = replace(calls[-1], arguments=None, fault="truncated")
     return tuple(calls), tuple(quirks)

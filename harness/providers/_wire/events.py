@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.providers._wire.strict_json import NotJsonError, read_json
+from harness.providers._wire.strict_json import NotJsonError, Repeating, read_json
 from harness.schema.base import JsonValue, canonical_json
 
 __all__ = ["Event", "EventReader", "event_as_it_was", "event_bytes", "events_of", "object_of", "value_of", "whole_text"]
@@ -115,7 +115,13 @@ def object_of(event: Event) -> dict[str, JsonValue] | None:
     if not isinstance(value, dict):
         return None
     kind = value.get("type")
-    return value if isinstance(kind, str) and kind else {**value, "type": event.name}
+    if isinstance(kind, str) and kind:
+        return value
+    return (
+        Repeating([*value.pairs, ("type", event.name)])
+        if isinstance(value, Repeating)
+        else {**value, "type": event.name}
+    )
 
 
 def event_bytes(data: JsonValue | str, name: str = "") -> bytes:

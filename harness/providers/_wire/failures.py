@@ -210,7 +210,7 @@ def _read(body: JsonValue) -> _Told | None:
 
 def _base_code(body: dict[str, JsonValue]) -> bool:
     base = body.get("base_resp")
-    return isinstance(base, dict) and base.get("status_code") not in {None, 0}
+    return isinstance(base, dict) and base.get("status_code") not in (None, 0)
 
 
 def _error(

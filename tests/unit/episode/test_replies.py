@@ -31,11 +31,22 @@ def test_two_calls_with_one_id_run_neither(stage: Stage) -> None:
 
 
 @case(70)
-def test_an_id_used_in_an_earlier_turn_is_invalid(stage: Stage) -> None:
+def test_an_id_used_in_an_earlier_turn_is_invalid_where_ids_are_strict(stage: Stage) -> None:
     actor = ReplyActor([said("", called("ls", id_="x")), said("", called("pwd", id_="x"))])
-    played = stage.play(actor=actor)
+    played = stage.play(change={"strict": {"ids": "fail"}}, actor=actor)
     assert played.receipt.outcome.detail == "ids"
     assert len(played.receipt.steps) == 1
+
+
+def test_an_id_that_each_turn_has_anew_is_that_of_its_own_turn(stage: Stage) -> None:
+    """The kind of a019."""
+    asked = [called("ls", id_="exec:0"), called("toy ask plane", id_="exec:0")]
+    actor = ReplyActor([*(said("", call) for call in asked), said("Bye.")])
+    played = stage.play(actor=actor)
+    assert [(step.turn, step.result) for step in played.receipt.steps] == [(1, "succeeded"), (2, "succeeded")]
+    joined = actor.requests[-1].messages[-4:]
+    assert [type(message).__name__ for message in joined] == ["AssistantMessage", "ToolMessage"] * 2
+    assert joined[1] != joined[3]
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,39 @@ def test_a_call_without_arguments_streams_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pieces", "fault"),
+    [
+        ((), "truncated"),
+        (("",), "truncated"),
+        (('{"n"',), "truncated"),
+        (("[1]",), "truncated"),
+        (("{}",), None),
+        (('{"n":', "1}"), None),
+    ],
+)
+@pytest.mark.parametrize("last", [False, True])
+def test_a_call_that_was_never_closed_runs_only_with_an_object_that_is(
+    pieces: tuple[str, ...], fault: str | None, *, last: bool
+) -> None:
+    told = [passes(piece) for piece in pieces]
+    others = [] if last else [tool(1, "toolu_b"), stop(1)]
+    reply = read(start(), tool(), *told, *others, end("tool_use"), OVER)
+    assert [(call.fault, call.arguments is None) for call in reply.calls][:1] == [(fault, fault is not None)]
+    assert [call.arguments for call in reply.calls][1:] == ([] if last else [{}])
+    assert read(*build().encode_stream(reply)) == reply
+
+
+def test_a_call_that_was_never_closed_in_an_answer_without_a_reason_does_not_run() -> None:
+    assert [call.fault for call in read(start(), tool(), passes('{"n":1}'), OVER).calls] == ["truncated"]
+    assert [call.fault for call in read(start(), tool(), passes('{"n":1}'), stop(), OVER).calls] == [None]
+
+
+def test_a_call_whose_input_came_with_its_beginning_is_whole() -> None:
+    reply = read(start(), block(0, type="tool_use", id="toolu_a", name="ring", input={"n": 1}), end("tool_use"), OVER)
+    assert [(call.arguments, call.fault) for call in reply.calls] == [({"n": 1}, None)]
+
+
+@pytest.mark.parametrize(
     ("raw", "fault", "quirks"),
     [
         ('{"n":', "malformed_arguments", ()),

@@ -117,6 +117,23 @@ def test_a_call_that_was_begun_without_a_status_and_never_done_does_not_run() ->
     assert read(begun, passes("{}"), ends()).calls[0].fault == "truncated"
 
 
+@pytest.mark.parametrize("blank", ["", " ", None])
+@pytest.mark.parametrize("ending", [(), (ITEM,)], ids=["by its events", "by its end"])
+def test_arguments_that_only_their_events_told_are_not_taken_for_none(blank: str | None, ending: tuple[Sent]) -> None:
+    hollow = {**ITEM, "arguments": blank}
+    told = (passes('{"n":', 1), passes("1}", 1))
+    last = ends(*({**one, "arguments": blank} for one in ending))
+    reply = read(CREATED, begins(0, **THOUGHT), begins(1, **hollow), *told, done(1, hollow), last)
+    assert [(one.arguments, one.fault) for one in reply.calls] == [({"n": 1}, None)]
+
+
+def test_a_call_that_is_done_without_any_arguments_has_none() -> None:
+    hollow = {**ITEM, "arguments": ""}
+    for last in (ends(), ends(hollow)):
+        reply = read(CREATED, begins(0, **hollow), passes(""), done(0, hollow), last)
+        assert [(one.arguments, one.fault) for one in reply.calls] == [({}, None)]
+
+
 def test_an_item_that_is_done_is_not_begun_again() -> None:
     assert read(done(0, ITEM), RING, passes('{"n":2}'), ends()) == read(ends(ITEM))
 

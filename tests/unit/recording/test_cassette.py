@@ -2,16 +2,24 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from base64 import b64encode
 from pathlib import Path
 
+import brotli
 import pytest
 from cassettes import CHAT, exchange, written
 
 from harness.documents import DocumentError
 from harness.documents.yaml_values import YamlValue
-from harness.recording.cassette import BODY_MAX, SIZE_MAX, Captured, read_cassette
+from harness.recording.cassette import SIZE_MAX, Captured, read_cassette
+from harness.recording.inflating import BODY_MAX
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 SAID = b'{"choices":[]}'
 RAW_DEFLATE = zlib.compressobj(wbits=-zlib.MAX_WBITS)
@@ -92,11 +100,14 @@ def test_a_status_is_an_object_or_a_number(tmp_path: Path, status: YamlValue) ->
         ("", packed(SAID)),
         ("identity", SAID),
         ("gzip", SAID),
+        ("br", brotli.compress(SAID)),
         ("br", SAID),
+        ("ZSTD", zstd.compress(SAID)),
+        ("zstd", zstd.compress(SAID[:5]) + zstd.compress(SAID[5:])),
         ("zstd", b"data: {}\n\n"),
         ("br", b""),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_a_body_is_decompressed_where_that_was_not_done_before(tmp_path: Path, encoding: str, body: bytes) -> None:
     path = written(tmp_path / "a.yaml", exchange(answered=body, came={"Content-Encoding": encoding}))
@@ -110,20 +121,41 @@ def test_a_request_is_decompressed_too(tmp_path: Path) -> None:
     assert one(path).asked == SAID
 
 
+def test_a_request_that_cannot_be_read_is_told_as_that(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.yaml", exchange(asked=b"\xff\xfe", sent={"content-encoding": "compress"}))
+    assert one(path).unread == "the body of its request is compressed (compress), which is not read"
+
+
 @pytest.mark.parametrize(
     ("encoding", "body", "why"),
     [
-        ("br", b"\x8b\x06\x80", "its body is compressed (br), which is not read"),
-        ("zstd", b"\x28\xb5\x2f\xfd\x00", "its body is compressed (zstd), which is not read"),
+        ("compress", b"\x1f\x9d\x90", "its body is compressed (compress), which is not read"),
+        ("br", brotli.compress(SAID * 9)[:-1], "its body is no whole br"),
+        ("br", b"\xff\xff", "its body is no whole br"),
+        ("br", brotli.compress(bytes(BODY_MAX + 1), quality=0), f"its body is larger than {BODY_MAX} bytes"),
+        ("zstd", zstd.compress(SAID * 9)[:-1], "its body is no whole zstd"),
+        ("zstd", b"\xff\xff", "its body is no whole zstd"),
+        ("zstd", zstd.compress(bytes(BODY_MAX)) + zstd.compress(b"0"), f"its body is larger than {BODY_MAX} bytes"),
         ("gzip", packed(SAID)[:-9], "its body is no whole gzip"),
         ("gzip", b"\xffno gzip", "its body is no whole gzip"),
         ("gzip", packed(bytes(BODY_MAX + 1)), f"its body is larger than {BODY_MAX} bytes"),
     ],
-    ids=["br", "zstd", "cut off", "no gzip", "too large"],
+    ids=range(10),
 )
 def test_a_body_that_cannot_be_read_says_why(tmp_path: Path, encoding: str, body: bytes, why: str) -> None:
     kept = one(written(tmp_path / "a.yaml", exchange(answered=body, came={"content-encoding": encoding})))
     assert (kept.body, kept.unread) == (b"", why)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd"])
+def test_without_what_decompresses_it_a_body_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    for name in ("brotli", "backports", "backports.zstd", "compression", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    kept = one(written(tmp_path / "a.yaml", exchange(answered=b"\xff", came={"content-encoding": encoding})))
+    told = f"its body is compressed ({encoding}); to read it type: pip install 'behavior-harness[cassettes]'"
+    assert kept.unread == told
 
 
 def test_headers_are_lists_texts_bytes_or_nothing(tmp_path: Path) -> None:
