@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from harness import meter
+from harness.cli.options import NONE
 from harness.clock import SystemClock
 from harness.errors import MissingKeyError, UsageError
 from harness.meter import Bound, Ceiling
@@ -54,8 +55,8 @@ def amount(_: click.Context, __: click.Parameter, value: str | None) -> Decimal 
 
 
 def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    """Seconds of a time as it is written after an option. Raises BadParameter."""
-    if value is None:
+    """Seconds of a time as it is written after an option; None for ``none``. Raises BadParameter."""
+    if value is None or value == NONE:
         return None
     found = _DURATION.fullmatch(value)
     seconds = sum(int(part or 0) * one for part, one in zip(found.groups(), _SECONDS, strict=True)) if found else 0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -13,14 +12,11 @@ from harness.cli.grouped import keep, kept
 from harness.cli.output import note
 from harness.errors import UsageError
 from harness.receipt import is_damaged
+from harness.schema.money import MICRO, told_usd
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry, RunView
 
 __all__ = ["replay_damaged_option", "replays_damaged", "tell_damaged"]
-
-_MICRO: Final = Decimal(1_000_000)
-#: Room for every digit of whatever an episode can cost.
-_EXACT: Final = Context(prec=100)
 
 replay_damaged_option = click.option(
     "--replay-damaged",
@@ -71,5 +67,4 @@ def _spent(log: RunLogEntry) -> str:
     bound = ">= " if log.at_least or len(known) < len(paid) else ""
     if not known:
         return f"spent on it: unknown, {at_least}{calls}"
-    dollars = (sum(known, Decimal(0)) / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
-    return f"spent on it: {bound}${dollars}, {at_least}{calls}"
+    return f"spent on it: {bound}{told_usd(sum(known, Decimal(0)) / MICRO)}, {at_least}{calls}"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import starmap
 from typing import Final
 
-from harness.cli.gaps_told import gap, rarely
+from harness.cli.gaps_told import rarely, rates_apart
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import ends, line, percent
+from harness.cli.rates_told import ends, line
 from harness.schema.base import JsonValue
-from harness.schema.counting import counted, of_all, worded
-from harness.schema.decision import Decision, Evidence, Reason
+from harness.schema.counting import counted, of_all, percent, worded
+from harness.schema.decision import Decision, DecisionTold, Evidence, Reason
 from harness.schema.policy import Policy
 
-__all__ = ["as_json", "as_rows", "as_text"]
+__all__ = ["ANSWERS", "as_json", "as_rows", "as_text", "in_words"]
 
 #: So many scenarios are named in a line.
 _NAMED: Final = 3
-_ANSWERS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "not_judged": "NOT JUDGED"}
+ANSWERS: Final = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "not_judged": "NOT JUDGED"}
 _METHODS: Final[Mapping[str, JsonValue]] = {
     "rate": "binomial, exact, one-sided",
     "every": "counted: nothing is inferred",
@@ -30,7 +32,7 @@ _METHODS: Final[Mapping[str, JsonValue]] = {
 
 def as_json(policy: Policy, where: str, decisions: Sequence[Decision]) -> dict[str, JsonValue]:
     """All of it, with the policy and the names of the methods."""
-    told: list[JsonValue] = [one.model_dump(mode="json") for one in decisions]
+    told = list(as_rows(policy, decisions))
     read: JsonValue = policy.model_dump(mode="json")
     return {
         "policy": {"file": where, **(read if isinstance(read, dict) else {})},
@@ -39,37 +41,42 @@ def as_json(policy: Policy, where: str, decisions: Sequence[Decision]) -> dict[s
     }
 
 
-def as_rows(decisions: Sequence[Decision]) -> Iterator[JsonValue]:
-    """A line for each actor; its ``answer`` is what tells it from a line of rates."""
+def as_rows(policy: Policy, decisions: Sequence[Decision]) -> Iterator[JsonValue]:
+    """A line for each actor, also ``told`` in words; its ``answer`` is what tells it from a line of rates."""
     for one in decisions:
-        yield one.model_dump(mode="json")
+        yield {**one.model_dump(mode="json"), "told": list(in_words(one, policy, "", one.actor).lines)}
 
 
-def as_text(policy: Policy, where: str, decisions: Sequence[Decision], letters: Mapping[str, str]) -> str:
-    """The answer for each actor, and a sentence for each reason; ``letters`` go before names, by run."""
-    return "\n\n".join("\n".join(_decision(one, policy, where, letters.get(one.run, ""))) for one in decisions)
+def in_words(one: Decision, policy: Policy, where: str, who: str) -> DecisionTold:
+    """The answer about an actor, called ``who``, and a sentence for each reason; ``where`` is the policy's file."""
+    sentences = tuple(_sentences(one, policy))
+    return DecisionTold(who=who, answer=one.answer, word=ANSWERS[one.answer], policy=where, sentences=sentences)
 
 
-def _decision(one: Decision, policy: Policy, where: str, letter: str) -> Iterator[str]:
-    yield folded(f"{letter}{one.actor}: {_ANSWERS[one.answer]} by {where}")
+def as_text(told: Iterable[DecisionTold]) -> str:
+    """For a terminal: each answer with its sentences below it."""
+    return "\n\n".join("\n".join([folded(one.headline), *starmap(line, one.sentences)]) for one in told)
+
+
+def _sentences(one: Decision, policy: Policy) -> Iterator[tuple[str, str]]:
     if one.against is not None:
         only = "" if one.against.actor == one.actor else ", the only one there"
-        yield line("baseline", f"{one.against.actor} of {one.against.run}{only}")
+        yield "baseline", f"{one.against.actor} of {one.against.run}{only}"
     before = None
     for reason in one.reasons:
         label = reason.demand.tier or "overall"
-        yield line("" if label == before else label, _sentence(reason, policy))
+        yield "" if label == before else label, _sentence(reason, policy)
         before = label
     for said in _too_few(one.reasons):
-        yield line("trials", said)
+        yield "trials", said
     if one.not_judged:
-        yield line("left out", _left_out(one, policy))
+        yield "left out", _left_out(one, policy)
     for aside in one.set_aside:
-        passed = f"{aside.passes} of {counted(aside.n, 'trial')} passed"
-        yield line("set aside", f"{aside.scenario}: {passed}; nothing is demanded of it: {aside.why}")
+        passed = f"{aside.passes:,} of {counted(aside.n, 'trial')} passed"
+        yield "set aside", f"{aside.scenario}: {passed}; nothing is demanded of it: {aside.why}"
     if one.models_before and one.models and set(one.models) != set(one.models_before):
         was, now = ", ".join(one.models_before), ", ".join(one.models)
-        yield line("model", f"{now} answered, in the baseline {was}")
+        yield "model", f"{now} answered, in the baseline {was}"
 
 
 def _left_out(one: Decision, policy: Policy) -> str:
@@ -105,8 +112,12 @@ def _rate(reason: Reason, policy: Policy) -> str:
         return f"{passed}: at least {wanted} pass, as wanted"
     if found.finding == "missed":
         return f"{passed}: fewer than the {wanted} that are wanted"
-    between = "" if found.between is None else ", so between {} % and {} % pass".format(*ends(found.between))
+    # rates have an interval of their own above: this one is as certain as the policy demands
+    between = "" if found.between is None else _BETWEEN.format(*ends(found.between))
     return f"{passed}{between}; {wanted} are wanted. {_more_trials(reason)}"
+
+
+_BETWEEN: Final = ", so at the certainty of this policy between {} % and {} % pass"
 
 
 def _more_trials(reason: Reason) -> str:
@@ -139,7 +150,8 @@ def _drop(reason: Reason, policy: Policy) -> str:
         return f"no scenario was judged of both, so whether more than {lost} are lost cannot be told"
     before = _share(found.baseline_passes or 0, found.baseline_n or 0)
     rates = f"{_share(found.passes, found.n)} passed, in the baseline {before}"
-    told = f"{rates}, {gap(found.difference)}"
+    plain = found.passes / (found.n or 1) - (found.baseline_passes or 0) / (found.baseline_n or 1)
+    told = rates_apart(rates, plain, found.difference)
     if found.finding == "met":
         return f"{told}, so no more than {lost} are lost, as demanded"
     if found.finding == "missed":
@@ -190,7 +202,7 @@ def _passed(reason: Reason, policy: Policy) -> str:
 
 
 def _of(found: Evidence) -> str:
-    return f"{found.passes} of {counted(found.n, 'trial')} passed"
+    return f"{found.passes:,} of {counted(found.n, 'trial')} passed"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -203,9 +215,14 @@ def _share(passes: int, n: int) -> str:
 
 
 def _hundredths(share: float) -> str:
-    return f"{100 * share:.6g} %"
+    return f"{_hundred_times(share)} %"
 
 
 def _points(share: float) -> str:
-    points = f"{100 * share:.6g}"
+    points = _hundred_times(share)
     return f"{points} {'point' if points == '1' else 'points'}"
+
+
+def _hundred_times(share: float) -> str:
+    """With all digits that the policy says: 0.9999999 is not 100 of 100."""
+    return f"{(100 * Decimal(repr(share))).normalize():f}"

@@ -140,8 +140,9 @@ def _quarantine(settings: wiring.Settings) -> tuple[environment.Fact, ...]:
             "a week or less is left": found.is_soon_over(entry),
         }
         hint = "; ".join(said for said, holds in hints.items() if holds)
-        name = f"quarantine {entry.told}"
-        rows.append(environment.Fact(name, "optional" if hint else "ok", entry.terms, hint))
+        # names are short: the column of names takes no room from the other ones
+        text = f"{entry.told}: {entry.terms}"
+        rows.append(environment.Fact("quarantine", "optional" if hint else "ok", text, hint))
     return tuple(rows)
 
 

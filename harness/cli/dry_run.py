@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness import wiring
 from harness.cli.ceilings import refuse_too_small
+from harness.cli.early import stopping_of
 from harness.cli.estimate import estimate
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.folder import planned, starting_manifest
@@ -28,7 +29,8 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     wiring.refuse_ordinary_keys(settings, jobs)
     load_quarantine(settings.cwd / QUARANTINE)
     if order.judging is not None:
-        order.judging.refuse("the run", starting_manifest(jobs, order.options, run_id="", created_at=""))
+        early = stopping_of(jobs).told if order.early else None
+        order.judging.refuse("the run", starting_manifest(jobs, order.options, run_id="", created_at="", early=early))
     before = None
     if order.resume is not None:
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)
@@ -41,6 +43,8 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     if before is not None:
         before.tell()
     print_plan(jobs, order.form)
+    if order.early and order.form == "text":
+        say("that is the most: --early begins nothing more once it is known who passes more often")
     return gravest(order.playing.tell(tolerate_strays=order.tolerate_stale))
 
 

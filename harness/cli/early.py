@@ -9,11 +9,10 @@ from harness.errors import UsageError
 from harness.qualification.comparing import ALPHA
 from harness.qualification.stopping import Stopping
 from harness.receipt import Remainder
-from harness.schema.counting import counted, of_all, worded
-from harness.schema.early import EarlyPair, EarlyStop
+from harness.schema.early import EarlyStop
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest, RunView
 
-__all__ = ["looks_of", "narrowed", "refuse_cut_short", "refuse_early", "spared", "stopping_of", "told_early"]
+__all__ = ["looks_of", "narrowed", "refuse_cut_short", "refuse_early", "stopping_of"]
 
 
 def refuse_early(jobs: Sequence[EpisodeJob], *, shard: str | None) -> None:
@@ -34,7 +33,9 @@ def refuse_early(jobs: Sequence[EpisodeJob], *, shard: str | None) -> None:
         )
     versions = sorted({job.plane.ref for job in jobs})
     if len(versions) > len({job.plane.name for job in jobs}):
-        raise UsageError(f"--early compares actors on one version of a control plane, and there are {versions}")
+        raise UsageError(
+            f"--early compares actors on one version of a control plane, and there are {', '.join(versions)}"
+        )
     if max(job.trial for job in jobs) < 2:  # noqa: PLR2004  (nothing is left after the first)
         raise UsageError("--early may end a run after any trial but the last; give --trials 2 or more")
     stopping_of(jobs)
@@ -96,30 +97,3 @@ def refuse_cut_short(views: Mapping[str, RunView], why: str) -> None:
             raise UsageError(
                 f"{name} ended early, when its own actors were told apart, so {why}, or play it without --early"
             )
-
-
-def told_early(view: RunView) -> tuple[str, ...]:
-    """A sentence on each pair, and how much of the plan was not needed; nothing of a run that does not look."""
-    early = view.manifest.early
-    if early is None or not early.pairs:
-        return ()
-    less, planned = spared(view), len(view.manifest.plan)
-    ended = (f"{of_all(less, planned, 'planned episode')} {worded(less, 'was', 'were')} not needed",)
-    return (*(_pair(pair, early) for pair in early.pairs), *(ended if less else ()))
-
-
-def spared(view: RunView) -> int:
-    """How many places of the plan were not played because they were not needed any more."""
-    there = {(one.scenario, one.actor.ref, one.trial) for one in view.receipts}
-    return sum(
-        not view.manifest.needs(place) and (place.scenario, place.actor, place.trial) not in there
-        for place in view.manifest.plan
-    )
-
-
-def _pair(pair: EarlyPair, early: EarlyStop) -> str:
-    looked = f"{pair.after} of {counted(early.planned, 'planned trial')} of each scenario"
-    if pair.finding is None:
-        return f"{pair.first} and {pair.second}: not decided after {looked}"
-    more = "less" if pair.finding == "worse" else "more"
-    return f"{pair.second} passes {more} often than {pair.first}: decided after {looked}"

@@ -54,8 +54,7 @@ _OPTIONS: Final = (
     ),
     sandbox_option,
     click.option(
-        "--require-sandbox",
-        is_flag=True,
+        "--require-sandbox/--no-require-sandbox",
         expose_value=False,
         callback=keep,
         help="Refuse to run (4) where the machine can hold nothing to its workspace.",
@@ -80,15 +79,13 @@ _OPTIONS: Final = (
         help="A live call that an earlier run was killed in: make it once more, flagged, or leave its episode pending.",
     ),
     click.option(
-        "--repeat-idempotent",
-        is_flag=True,
+        "--repeat-idempotent/--no-repeat-idempotent",
         expose_value=False,
         callback=keep,
         help="Make a control plane's call that an earlier run was killed in again, where with its key it counts once.",
     ),
     click.option(
-        "--keep-workspace",
-        is_flag=True,
+        "--keep-workspace/--no-keep-workspace",
         expose_value=False,
         callback=keep,
         help="Leave the workspaces, and print where they are.",

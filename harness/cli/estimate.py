@@ -10,6 +10,7 @@ from typing import Final
 from harness import meter
 from harness.schema.base import Frozen
 from harness.schema.counting import counted, worded
+from harness.schema.money import dollars_of, told_usd
 from harness.schema.run import EpisodeJob
 from harness.schema.scenario import Scenario
 
@@ -19,7 +20,6 @@ __all__ = ["Estimate", "estimate"]
 _CHARACTERS: Final = 4
 #: Where nothing bounds an answer: what models may seldom exceed in one turn.
 _LONG_ANSWER: Final = 4_096
-_MICRO: Final = Decimal(1_000_000)
 
 
 class Estimate(Frozen):
@@ -45,9 +45,9 @@ class Estimate(Frozen):
             return f"{episodes}; no calls of live models"
         tokens = f"{self.least_tokens:,} to {self.most_tokens:,} {worded(self.most_tokens, 'token', 'tokens')}"
         calls = f"at most {counted(self.calls, 'call')} of live models, {tokens}"
-        known = self.least_usd is not None and self.most_usd is not None
-        price = f"${self.least_usd:f} to ${self.most_usd:f}" if known else "price unknown"
-        return f"{episodes}; {calls}, {price}"
+        if self.least_usd is None or self.most_usd is None:
+            return f"{episodes}; {calls}, price unknown"
+        return f"{episodes}; {calls}, {told_usd(self.least_usd)} to {told_usd(self.most_usd, at_most=True)}"
 
 
 def estimate(jobs: Iterable[EpisodeJob]) -> Estimate:
@@ -94,4 +94,4 @@ def _dollars(sums: Iterable[tuple[EpisodeJob, int, int]]) -> Decimal | None:
         if job.actor.price is None:
             return None
         total += meter.most(job.actor.price, input_tokens=into, output_tokens=out)
-    return (total / _MICRO).quantize(Decimal("0.0001"))
+    return dollars_of(total)

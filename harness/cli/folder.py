@@ -32,6 +32,7 @@ from harness.schema.scenario import LoadedScenario
 __all__ = ["as_json", "chosen_reporters", "keep_to_owner", "planned", "starting_manifest", "summary", "timestamp"]
 
 _UNCONFINED = Confinement()
+_NO_FILES: Mapping[str, str] = {}
 
 
 def timestamp(clock: Clock) -> str:
@@ -62,8 +63,9 @@ def starting_manifest(
     confinement: Confinement = _UNCONFINED,
     early: EarlyStop | None = None,
     quarantine: tuple[QuarantineEntry, ...] = (),
+    files: Mapping[str, str] = _NO_FILES,
 ) -> Manifest:
-    """The manifest of a run that has done nothing yet. Times are UTC ISO 8601."""
+    """The manifest of a run that has done nothing yet. Times are UTC ISO 8601; ``files`` are those of scenarios."""
     loaded = {job.loaded.scenario.id: job.loaded for job in jobs}
     planes = {job.plane.ref: job.plane for job in jobs}
     return Manifest(
@@ -74,7 +76,7 @@ def starting_manifest(
         created_at=created_at,
         finished_at=None,
         state="running",
-        scenarios=tuple(_summary(one) for one in loaded.values()),
+        scenarios=tuple(_summary(one, files.get(name, "")) for name, one in loaded.items()),
         actors=tuple(
             {(job.actor.identity.ref, job.actor.identity.digest): job.actor.identity for job in jobs}.values()
         ),
@@ -147,7 +149,7 @@ def _prices(jobs: Sequence[EpisodeJob]) -> tuple[ActorPrice, ...]:
     return tuple(ActorPrice(actor=ref, price=price) for ref, price in live.items())
 
 
-def _summary(loaded: LoadedScenario) -> ScenarioSummary:
+def _summary(loaded: LoadedScenario, file: str) -> ScenarioSummary:
     scenario = loaded.scenario
     return ScenarioSummary(
         id=scenario.id,
@@ -157,6 +159,7 @@ def _summary(loaded: LoadedScenario) -> ScenarioSummary:
         graph=rules.graph(scenario),
         parts=dict(loaded.parts),
         plane=scenario.plane,
+        file=file,
     )
 
 

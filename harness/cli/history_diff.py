@@ -26,7 +26,13 @@ from harness.wiring import indexing
 __all__ = ["diff"]
 
 _PAIR: Final = 2
-_GATES: Final[dict[str, PlaceKind]] = {"new-fails": "new_fail", "worse": "worse", "not-judged": "not_judged"}
+#: What a job may fail on, and whether only what chance does not explain.
+_GATES: Final[dict[str, tuple[PlaceKind, bool]]] = {
+    "new-fails": ("new_fail", False),
+    "sure-fails": ("new_fail", True),
+    "worse": ("worse", True),
+    "not-judged": ("not_judged", False),
+}
 _EPILOG = """\b
 Examples:
   harness history diff
@@ -43,7 +49,8 @@ Examples:
     "gates",
     multiple=True,
     type=click.Choice(list(_GATES)),
-    help="Exit with 1 where there is such a change, not in quarantine; repeatable.",
+    help="Exit with 1 where there is such a change, not in quarantine; sure-fails leaves out what chance may explain; "
+    "repeatable.",
 )
 @format_option("What is printed; jsonl is one actor a line.")
 def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...], form: str) -> ExitCode:
@@ -87,7 +94,8 @@ def _parts(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def _gated(found: RunChanges, gates: Sequence[str]) -> ExitCode:
-    broken = {gate: count for gate in dict.fromkeys(gates) if (count := found.count(_GATES[gate]))}
+    asked = {gate: _GATES[gate] for gate in gates}
+    broken = {gate: count for gate, (kind, sure) in asked.items() if (count := found.count(kind, sure=sure))}
     for gate, count in broken.items():
         note(f"harness: --fail-on {gate}: {counted(count, 'scenario')}")
     return ExitCode.FAILED if broken else ExitCode.PASSED
@@ -103,7 +111,7 @@ def _both(given: tuple[Path, ...], reports: Path | None) -> tuple[IndexedRun, In
         _refuse_early(old, new)
         return old, new
     place = reports_folder(reports)
-    whole = [run for run in whole_runs(known_runs(place)) if not run.ended_early]
+    whole = list(whole_runs(known_runs(place)))
     if not given and not whole:
         raise NothingSelectedError(f"{place}: holds no whole run")
     new = _read(given[0], place) if given else _at(place, whole[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -13,9 +14,11 @@ from harness import wiring
 from harness.cli.exit_codes import ExitCode
 from harness.cli.options import format_option
 from harness.cli.output import note, say, say_json, table
+from harness.cli.standing import WORDS
 from harness.clock import SystemClock
 from harness.errors import IndexDamagedError, NothingSelectedError, StoreError, UsageError
 from harness.history import outdated
+from harness.qualification.past import cell_of
 from harness.schema.actor import is_called
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
@@ -25,7 +28,6 @@ from harness.wiring import indexing
 __all__ = ["known_runs", "list_runs", "prune", "rebuild", "reports_folder", "reports_option"]
 
 _HELP = {"help_option_names": ["-h", "--help"]}
-_VERDICTS = ("pass", "fail", "not_judged", "pending")
 
 
 def reports_folder(given: Path | None) -> Path:
@@ -79,7 +81,7 @@ def list_runs(
         for row in rows:
             say_json(row)
     else:
-        say(table(("run", "created", "state", *_VERDICTS), [_cells(one) for one in runs]) if runs else "no runs")
+        say(table(("run", "created (UTC)", "state", "episodes"), [_cells(one) for one in runs]) if runs else "no runs")
     return ExitCode.PASSED
 
 
@@ -148,13 +150,13 @@ def _any(glob: str | None, names: Sequence[str]) -> bool:
 
 def _counts(run: IndexedRun) -> dict[str, int]:
     """Verdicts, where of several attempts at one episode the last counts."""
-    last = {(row.scenario, row.actor_digest, row.plane.ref, row.trial): row.verdict for row in run.episodes}
-    return {verdict: list(last.values()).count(verdict) for verdict in _VERDICTS}
+    found = Counter(row.verdict for row in cell_of(run.episodes).last)
+    return {verdict: found[verdict] for verdict in WORDS}
 
 
 def _cells(run: IndexedRun) -> tuple[str, ...]:
-    counts = _counts(run)
-    return (run.folder, run.created_at[:19], run.state, *(str(counts[verdict]) for verdict in _VERDICTS))
+    told = ", ".join(f"{number:,} {WORDS[verdict]}" for verdict, number in _counts(run).items() if number)
+    return (run.folder, run.created_at[:16].replace("T", " "), run.state, told or "no episode ended")
 
 
 def _row(run: IndexedRun) -> JsonValue:

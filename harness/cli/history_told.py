@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import about_usd, line
-from harness.qualification.changes import NAMED
+from harness.cli.rates_told import line
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Shift
 from harness.schema.counting import counted
+from harness.schema.money import told_usd
 
 __all__ = ["changes_told"]
 
@@ -57,7 +57,7 @@ def _passed(counts: Counts | None) -> str:
         return "nothing"
     left_out = sum(counts.not_judged.values())
     more = f" and {left_out} not judged" if left_out else ""
-    return f"{counts.passes} of {counts.n} passed{more}"
+    return f"{counts.passes:,} of {counts.n:,} passed{more}"
 
 
 def _places(one: ActorChanges) -> Iterator[str]:
@@ -78,10 +78,10 @@ def _rates(place: PlaceChange) -> str:
     codes = ", ".join(now.codes)
     why = f"; {codes}" if codes else ""
     if now.n == before.n == 1:
-        return f": {codes}" if codes else ""
-    chance = ""
-    if place.corrected is not None and place.corrected > NAMED:
-        chance = "; so few trials may differ as much by chance"
+        chance = "" if place.is_sure else "one trial may differ by chance"
+        told = "; ".join(filter(None, (codes, chance)))
+        return f": {told}" if told else ""
+    chance = "" if place.is_sure else "; so few trials may differ as much by chance"
     return f": passed {now.passes} of {now.n}, {before.passes} of {before.n} before{why}{chance}"
 
 
@@ -140,7 +140,7 @@ def _rate(one: ActorChanges) -> Iterator[str]:
 
 def _shifts(one: ActorChanges) -> Iterator[str]:
     if one.usd is not None and one.usd.is_beyond:
-        yield line("cost", f"{about_usd(one.usd.now)} an episode, {about_usd(one.usd.before)} before{_times(one.usd)}")
+        yield line("cost", f"{told_usd(one.usd.now)} an episode, {told_usd(one.usd.before)} before{_times(one.usd)}")
     if one.seconds is not None and one.seconds.is_beyond:
         told = f"half within {one.seconds.now:.2f} s, within {one.seconds.before:.2f} s before{_times(one.seconds)}"
         yield line("time", told)
@@ -148,6 +148,7 @@ def _shifts(one: ActorChanges) -> Iterator[str]:
 
 def _times(one: Shift) -> str:
     less, larger = sorted((one.before, one.now))
-    was = "" if one.now > one.before else "was "
-    said = f"{was}{larger / less:.1f} times as much; " if less else ""
-    return f": {said}more than chance explains"
+    if not less:
+        return ": more than chance explains"
+    which = ": " if one.now > one.before else ", which was "
+    return f"{which}{larger / less:.1f} times as much; more than chance explains"

@@ -9,11 +9,13 @@ from typing import Final, ParamSpec, Self, TypeVar
 
 import click
 
+from harness import qualification
 from harness.cli import decision_told
 from harness.cli.early import refuse_cut_short
 from harness.cli.exit_codes import ExitCode, gravest
 from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import JudgedTrials, beside, read_whole, trials_by_actor
+from harness.cli.options import NONE
 from harness.errors import UsageError
 from harness.qualification.deciding import Candidate, decide
 from harness.schema.base import JsonValue
@@ -37,7 +39,6 @@ _BY_ANSWER: Final = {
 }
 #: What receipts alone come to; a policy says better.
 _OF_RECEIPTS: Final = {ExitCode.PASSED, ExitCode.FAILED, ExitCode.NOT_JUDGED, ExitCode.PENDING}
-_NO_LETTERS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Judging:
     def of(cls, context: click.Context) -> Self | None:
         """That of a command whose options were read. Raises InputError as ``read`` does."""
         policy, baseline = (kept(context, name) for name in ("policy", "baseline"))
-        return cls.read(*(path if isinstance(path, Path) else None for path in (policy, baseline)))
+        is_off = policy == Path(NONE)
+        return cls.read(*(path if isinstance(path, Path) else None for path in (None if is_off else policy, baseline)))
 
     @classmethod
     def read(cls, policy: Path | None, baseline: Path | None) -> Self | None:
@@ -78,7 +80,7 @@ class Judging:
         if manifest.early is not None:
             raise UsageError(
                 f"{self.where}: a policy's chances hold where the number of trials does not hang on what comes out, "
-                "and --early ends by that; leave one of them out"
+                "and --early ends by that; leave one of them out (--policy none)"
             )
         self.candidates({name: RunView(manifest=manifest, receipts=(), log=())})
 
@@ -86,9 +88,28 @@ class Judging:
         """For each actor of whole runs, by the names to call them by. Raises UsageError."""
         return decide(self.candidates(runs), self.policy)
 
-    def as_text(self, decisions: Sequence[Decision], letters: Mapping[str, str] = _NO_LETTERS) -> str:
+    def as_text(self, decisions: Sequence[Decision], letters: Mapping[str, str]) -> str:
         """The answers with their reasons; ``letters`` go before names, by run."""
-        return decision_told.as_text(self.policy, self.where, decisions, letters)
+        return decision_told.as_text(
+            decision_told.in_words(one, self.policy, self.where, f"{letters[one.run]}{one.actor}") for one in decisions
+        )
+
+    def told(self, decisions: Sequence[Decision], name: str, view: RunView) -> RunView:
+        """A run, by the name that it was decided about by, with its decisions in words, as reports tell them."""
+        several = view.manifest.in_versions
+        planes = {
+            part: ", ".join(plane.ref for plane in one.manifest.planes if plane.name in several)
+            for part, one in qualification.by_version(name, view).items()
+        }
+        words = tuple(
+            decision_told.in_words(one, self.policy, self.where, ", ".join(filter(None, (one.actor, planes[one.run]))))
+            for one in decisions
+        )
+        return view.model_copy(update={"decisions": words})
+
+    def as_rows(self, decisions: Sequence[Decision]) -> Iterator[JsonValue]:
+        """A line for each decision."""
+        return decision_told.as_rows(self.policy, decisions)
 
     def as_json(self, decisions: Sequence[Decision]) -> dict[str, JsonValue]:
         """The policy, the decisions, and the names of the methods."""
@@ -163,7 +184,8 @@ _OPTIONS: Final = (
         metavar="FILE",
         expose_value=False,
         callback=keep,
-        help="Decide by what this file demands: pass (0), fail (1), too much not judged (2), not enough evidence (7).",
+        help="Decide by what this file demands: pass (0), fail (1), too much not judged (2), not enough evidence (7); "
+        "none for no policy.",
     ),
     click.option(
         "--baseline",

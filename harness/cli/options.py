@@ -11,11 +11,21 @@ import click
 
 from harness.cli.grouped import keep, kept
 
-__all__ = ["DEFAULT_EXECUTOR", "NumberRange", "executor_option", "format_option", "sandbox_option", "sandbox_said"]
+__all__ = [
+    "DEFAULT_EXECUTOR",
+    "NONE",
+    "NumberRange",
+    "executor_option",
+    "format_option",
+    "sandbox_option",
+    "sandbox_said",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+#: What is said on the command line where an option that the file sets is to say nothing.
+NONE: Final = "none"
 #: Warm needs what only Linux gives: everything else runs each call in a fresh process.
 DEFAULT_EXECUTOR: Final[Literal["warm", "cold"]] = "warm" if sys.platform == "linux" else "cold"
 

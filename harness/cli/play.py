@@ -11,7 +11,8 @@ from harness import wiring
 from harness.cli.ceilings import higher, refuse_too_small
 from harness.cli.conclusion import of_receipts, of_suite, tell_beside, tell_left_out, why_stopped
 from harness.cli.damaged import tell_damaged
-from harness.cli.early import stopping_of, told_early
+from harness.cli.decision_told import as_text
+from harness.cli.early import stopping_of
 from harness.cli.exit_codes import ExitCode
 from harness.cli.folder import as_json, starting_manifest, summary, timestamp
 from harness.cli.judging import ended
@@ -23,6 +24,7 @@ from harness.cli.resuming import Resumed, keep, kept, resumed
 from harness.cli.waiting import tell_waiting
 from harness.clock import SystemClock, new_run_id
 from harness.errors import HarnessError, InputError, RedactionError, UsageError
+from harness.qualification.not_needed import told_early
 from harness.receipt import RunStore, go_on, last_attempts, read_run
 from harness.redaction import SecretGuard
 from harness.schema.confinement import Confinement, weakest
@@ -30,6 +32,7 @@ from harness.schema.decision import Decision
 from harness.schema.early import EarlyStop
 from harness.schema.run import EpisodeJob, Manifest, RunView
 from harness.wiring.indexing import note_run
+from harness.wiring.places import own_file
 from harness.wiring.quarantine import quarantine
 
 __all__ = ["play"]
@@ -60,6 +63,7 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         confinement=_held_throughout(order, before),
         early=None if stopping is None else EarlyStop(alpha=stopping.alpha, planned=stopping.planned),
         quarantine=standing.applied(places),
+        files={job.loaded.scenario.id: own_file(settings, job.loaded) for job in jobs},
     )
     # what a live model said is paid for: it survives a power cut too; a script is simply played again
     sync = any(job.actor.identity.kind == "live" for job in jobs)
@@ -82,10 +86,10 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
                 )
                 found_early = None if stopping is None else stopping.told
                 store.tell_stopped(why_stopped(end, reached, len(jobs)), found_early)
-            view = read_run(folder)
+            broken_off = end.stopped and reached is None
+            view, decisions, undecided = _decided(order, folder, read_run(folder), is_broken_off=broken_off)
             write_reports(store, order.reporters, view, settings.reports)
     tell_left_out(view)
-    decisions, undecided = _decisions(order, folder, view, is_broken_off=end.stopped and reached is None)
     _print(settings, view, folder, order, decisions)
     _tell_rest(settings, view, folder, standing.remarks(places))
     found = order.playing.tell(tolerate_strays=order.tolerate_stale)
@@ -161,21 +165,26 @@ def _lay_out(store: RunStore, clock: SystemClock) -> None:
         note(f"harness: {error}")
 
 
-def _decisions(
+def _decided(
     order: Order, folder: Path, view: RunView, *, is_broken_off: bool
-) -> tuple[tuple[Decision, ...], set[ExitCode]]:
-    """What the policy says, where there is one, and the code where it cannot; what was broken off is no whole run."""
-    if order.judging is None:
-        return (), set()
+) -> tuple[RunView, tuple[Decision, ...], set[ExitCode]]:
+    """A run with what the policy says, where there is one, and the code where it cannot.
+
+    What was broken off is no whole run.
+    """
+    judging, name = order.judging, str(folder)
+    if judging is None:
+        return view, (), set()
     if is_broken_off:
-        note(f"harness: nothing is decided by {order.judging.where}: the run was broken off")
-        return (), set()
+        note(f"harness: nothing is decided by {judging.where}: the run was broken off")
+        return view, (), set()
     try:
-        return order.judging.decisions({str(folder): view}), set()
+        decisions = judging.decisions({name: view})
     except UsageError as error:
         # what was played is paid for and told all the same
         note(f"harness: {error}")
-        return (), {ExitCode.BAD_INPUT}
+        return view, (), {ExitCode.BAD_INPUT}
+    return judging.told(decisions, name, view), decisions, set()
 
 
 def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order, decisions: Sequence[Decision]) -> None:
@@ -192,9 +201,9 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order,
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
     judging = order.judging if decisions else None
     if order.form == "json":
-        say_json({**as_json(view, folder), **(judging.as_json(decisions) if judging else {})}, indent=2)
+        say_json({**(judging.as_json(decisions) if judging else {}), **as_json(view, folder)}, indent=2)
     elif judging is not None:
-        told = judging.as_text(decisions)
+        told = as_text(view.decisions)
         # receipts come line by line, and nothing else stands between them
         if order.form == "text":
             say(f"\n{told}")

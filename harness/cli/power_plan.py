@@ -17,14 +17,15 @@ from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import figures_of, read_judged, trials_by_actor
 from harness.cli.options import NumberRange
 from harness.cli.output import folded, harmless, note, say, say_json
-from harness.cli.rates_told import line, percent
+from harness.cli.rates_told import line
 from harness.cli.standing import duration
 from harness.errors import NothingSelectedError, StoreError, UsageError
 from harness.qualification.comparing import ALPHA
 from harness.qualification.planning import MOST_TRIALS
 from harness.qualification.power import actor_power, expected_power, power_plan
 from harness.receipt import read_manifest
-from harness.schema.counting import counted, worded
+from harness.schema.counting import counted, percent, worded
+from harness.schema.money import told_usd
 from harness.schema.power import ActorPower, PowerPlan
 from harness.schema.run import Manifest
 
@@ -128,14 +129,15 @@ def _of_runs(asked: Power, runs: tuple[Path, ...]) -> list[ActorPower]:
     trials = trials_by_actor(views)
     found = []
     for one in figures_of(views, trials):
-        its = trials[one.run, one.actor]
+        its, early = trials[one.run, one.actor], views[one.run].manifest.early
         power = actor_power(one, its, detect=asked.detect, power=asked.power, alpha=ALPHA, expect=asked.expect)
         if power is None:
             note(
                 f"harness: {one.actor} is left out: no trial of it was judged; --expect RATE says how often it may pass"
             )
         else:
-            found.append(power)
+            is_moved = asked.expect is None and early is not None and early.is_cut_short
+            found.append(power.model_copy(update={"ended_early": is_moved}))
     if not found:
         raise NothingSelectedError(
             f"{runs[0]}: no trial was judged, so there is nothing to plan by; give --expect RATE"
@@ -146,8 +148,8 @@ def _of_runs(asked: Power, runs: tuple[Path, ...]) -> list[ActorPower]:
 def _of_nobody(asked: Power, settings: wiring.Settings) -> list[ActorPower]:
     if asked.expect is None:
         raise UsageError(
-            "--power-plan goes by what a run passed and cost, and reports holds no complete one; name a run, or say "
-            "with --expect RATE how often a model may pass (0.8)"
+            "--power-plan goes by what a run passed and cost, and reports holds no complete one that did not end "
+            "early; name a run, or say with --expect RATE how often a model may pass (0.8)"
         )
     scenarios = len(wiring.scenarios(settings))
     if not scenarios:
@@ -156,13 +158,15 @@ def _of_nobody(asked: Power, settings: wiring.Settings) -> list[ActorPower]:
 
 
 def _newest(reports: Path) -> Path | None:
-    """The run that was begun last of those that are complete; None where there is none."""
+    """The run that was begun last of those that are complete and did not end early; None where there is none."""
     from harness.wiring.indexing import run_folders  # noqa: PLC0415  (a database, and only who names no run waits)
 
     found: list[tuple[str, Path]] = []
     for folder in run_folders(reports):
         manifest = _manifest(folder)
-        if manifest is not None and manifest.state == "complete" and manifest.receipts:
+        if manifest is None or manifest.state != "complete" or not manifest.receipts:
+            continue
+        if manifest.early is None or not manifest.early.is_cut_short:
             found.append((manifest.created_at, folder))
     return max(found)[1] if found else None
 
@@ -196,6 +200,8 @@ def _who(one: ActorPower, runs: Sequence[Path]) -> str:
 
 def _lines(one: ActorPower) -> Iterator[tuple[str, str]]:
     yield "passes", f"{percent(one.rate)}, the mean over {counted(one.scenarios, 'scenario')}"
+    if one.ended_early:
+        yield "", "the run ended early, which moved that rate; --expect RATE plans by another one"
     if one.low:
         cannot = worded(one.low, "it passes", "they pass")
         yield "", f"{one.low} of them cannot show such a drop: {cannot} less often than that"
@@ -229,7 +235,7 @@ def _out_of_reach(plan: PowerPlan) -> str:
 def _usd(usd: Decimal | None, *, is_lower_bound: bool) -> str:
     if usd is None:
         return "unknown"
-    told = f"${usd:.2f}" if usd >= 1 else f"${usd:f}"
+    told = told_usd(usd)
     return f"{told} or more, for the cost of some calls is unknown" if is_lower_bound else f"about {told}"
 
 

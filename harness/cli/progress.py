@@ -12,7 +12,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.cli.output import harmless, note
 from harness.cli.standing import Standing, duration
-from harness.schema.counting import counted, of_all
 from harness.schema.run import EpisodeResult
 
 __all__ = ["Progressing", "progress"]
@@ -22,8 +21,8 @@ EVERY_S = 30.0
 #: From this width on there is a bar, and what was played last is told too.
 _WIDE = 110
 _BAR = 30
-#: Columns of the two clocks and of what lies between all columns.
-_CLOCKS = 7 + 4 + 7 + 6
+#: Columns of the two clocks and of what lies between all columns, but for the word before the second one.
+_CLOCKS = 7 + 7 + 6
 
 
 class Progressing:
@@ -38,6 +37,9 @@ class Progressing:
     def finished(self, what: str = "") -> None:
         """So is one whose result nobody has here; ``what`` was played."""
 
+    def fewer(self, count: int) -> None:
+        """So many that were counted on are not needed any more."""
+
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """The terminal is free while the block runs."""
@@ -47,8 +49,8 @@ class Progressing:
 class _Counting(Progressing):
     """Counts, and shows it where that is done at once."""
 
-    def __init__(self, total: int | None, beside: Callable[[], str], *, verdicts: bool) -> None:
-        self.standing, self._verdicts, self._beside = Standing(total), verdicts, beside
+    def __init__(self, standing: Standing, beside: Callable[[], str], *, verdicts: bool) -> None:
+        self.standing, self._verdicts, self._beside = standing, verdicts, beside
 
     @property
     def told(self) -> str:
@@ -67,26 +69,32 @@ class _Counting(Progressing):
         self.standing.over(None)
         self._show(what, done=1)
 
+    def fewer(self, count: int) -> None:
+        if self.standing.total is not None:
+            self.standing.total -= count
+        self._show("", done=0)
+
     def _show(self, what: str, *, done: int) -> None:
         pass
 
 
 class _Bar(_Counting):
-    def __init__(self, bar: Progress, total: int | None, beside: Callable[[], str], *, verdicts: bool) -> None:
-        super().__init__(total, beside, verdicts=verdicts)
-        self._bar, self._task = bar, bar.add_task("", total=total, told="")
+    def __init__(self, bar: Progress, standing: Standing, beside: Callable[[], str], *, verdicts: bool) -> None:
+        super().__init__(standing, beside, verdicts=verdicts)
+        self._bar, self._task, self._last = bar, bar.add_task("", total=standing.total, told=""), ""
 
     def _show(self, what: str, *, done: int) -> None:
         columns = self._bar.console.width
         wide = columns >= _WIDE
-        last = harmless(what) if wide else ""
+        self._last = harmless(what) or self._last
+        last = self._last if wide else ""
         counted = 2 * len(str(self.standing.total or 0)) + 1
         told = self.told
-        room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS
+        room = columns - (_BAR if wide else 0) - counted - len(last) - _CLOCKS - len(_left(self.standing))
         if len(told) > room:
             # rich would cut every column, the numbers too
             told = self.standing.shortly(room)
-        self._bar.update(self._task, advance=done, description=last, told=told)
+        self._bar.update(self._task, advance=done, total=self.standing.total, description=last, told=told)
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -99,26 +107,37 @@ class _Bar(_Counting):
 
 @contextlib.contextmanager
 def progress(
-    total: int | None, *, hidden: bool = False, verdicts: bool = False, beside: Callable[[], str] = lambda: ""
+    total: int | None,
+    *,
+    at_most: bool = False,
+    hidden: bool = False,
+    verdicts: bool = False,
+    beside: Callable[[], str] = lambda: "",
 ) -> Iterator[Progressing]:
     """Shows how far it is to whoever waits. ``hidden`` shows no bar on a terminal; a log has its lines all the same.
 
-    ``total`` is None where nobody knows yet how many there are. ``verdicts`` are told where they are news: scripts that
-    must fail are none. ``beside`` is asked what else to say each time.
+    ``total`` is None where nobody knows yet how many there are; ``at_most``: fewer may do. ``verdicts`` are told where
+    they are news: scripts that must fail are none. ``beside`` is asked what else to say each time.
     """
     if sys.stderr is None or (hidden and sys.stderr.isatty()):
         yield Progressing()
         return
+    standing = Standing(total, at_most=at_most)
     if not sys.stderr.isatty():
-        with _lines(_Counting(total, beside, verdicts=verdicts), EVERY_S) as count:
+        with _lines(_Counting(standing, beside, verdicts=verdicts), EVERY_S) as count:
             yield count
         return
     console = Console(stderr=True)
-    with _columns(console) as bar:
-        yield _Bar(bar, total, beside, verdicts=verdicts)
+    with _columns(console, _left(standing)) as bar:
+        yield _Bar(bar, standing, beside, verdicts=verdicts)
 
 
-def _columns(console: Console) -> Progress:
+def _left(standing: Standing) -> str:
+    """What stands before the time that is left."""
+    return "left at most" if standing.at_most else "left"
+
+
+def _columns(console: Console, left: str) -> Progress:
     """One line, whatever the width."""
     wide = console.width >= _WIDE
     return Progress(
@@ -126,7 +145,7 @@ def _columns(console: Console) -> Progress:
         MofNCompleteColumn(),
         TextColumn("{task.fields[told]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn(left),
         TimeRemainingColumn(),
         *((TextColumn("{task.description}", markup=False),) if wide else ()),
         console=console,
@@ -155,13 +174,12 @@ def _lines(counting: _Counting, every_s: float) -> Iterator[Progressing]:
 
 
 def _line(standing: Standing, elapsed_s: float, told: str) -> str:
-    total = standing.total
-    done = counted(standing.done, "episode") if total is None else of_all(standing.done, total, "episode")
     left = standing.left_s(elapsed_s)
+    about = "at most about" if standing.at_most else "about"
     return "".join(
         (
-            f"{done} finished after {elapsed_s:.0f} s",
+            f"{standing.so_far} finished after {elapsed_s:.0f} s",
             f": {told}" if told else "",
-            "" if left is None else f"; about {duration(left)} left",
+            "" if left is None else f"; {about} {duration(left)} left",
         )
     )

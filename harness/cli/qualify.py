@@ -58,7 +58,7 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     power, judging = Power.of(context), Judging.of(context)
     if power is not None:
         if judging is not None:
-            raise UsageError("--power-plan decides nothing; leave --policy out")
+            raise UsageError("--power-plan decides nothing; leave --policy out, or say --policy none")
         return tell_plan(power, runs, form)
     if not runs:
         raise UsageError("name a run folder, like reports/RUN-ID")
@@ -69,10 +69,11 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     if form == "json":
         say_json(as_json(views, told, {} if judging is None else judging.as_json(decisions)), indent=2)
     elif form == "jsonl":
-        for row in (*as_rows(told), *decision_told.as_rows(decisions)):
+        for row in (*as_rows(told), *(() if judging is None else judging.as_rows(decisions))):
             say_json(row)
     elif form == "csv":
-        say(as_csv(told, by_scenario=True).removesuffix("\n"))
+        decided = {(one.run, one.actor): decision_told.ANSWERS[one.answer] for one in decisions}
+        say(as_csv(told, by_scenario=True, decided=decided).removesuffix("\n"))
         if judging is not None:
             note(judging.as_text(decisions, letters_by_run(views)))
     else:

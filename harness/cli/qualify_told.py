@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.cli.early import spared
 from harness.cli.moved_told import answered
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import (
@@ -12,23 +11,22 @@ from harness.cli.rates_told import (
     amount,
     cells,
     ends,
+    frequent,
     head_of,
     letters_by_run,
     line,
-    percent,
     tokens_of,
     told_table,
 )
 from harness.qualification import CONFIDENCE, WIDEST
+from harness.qualification.not_needed import spared
 from harness.schema.base import JsonValue
-from harness.schema.counting import counted, of_all, worded
+from harness.schema.counting import counted, of_all, percent, worded
 from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread, Tokens
 from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: So many codes are told.
-_NAMED = 3
 _METHODS: dict[str, JsonValue] = {
     "confidence": CONFIDENCE,
     "pass_at_k": "unbiased: 1 - C(n-c,k)/C(n,k), the mean over scenarios",
@@ -127,7 +125,7 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
     if one.tokens is not None:
         yield "tokens", _tokens(one.tokens)
     if one.failure_codes:
-        yield "failed with", _counts(one.failure_codes)
+        yield "failed with", frequent(one.failure_codes)
     if one.kind == "live":
         yield "answered by", answered(one)
 
@@ -137,7 +135,7 @@ def _rate(rate: Estimate) -> str:
         return "no trial was judged: not enough to tell"
     enough = "" if rate.is_enough else ", not enough to tell"
     low, high = ends(rate.wilson)
-    return f"of {counted(rate.n, 'trial')} {rate.passes} passed: between {low} % and {high} %{enough}"
+    return f"of {counted(rate.n, 'trial')} {rate.passes:,} passed: between {low} % and {high} %{enough}"
 
 
 def _repeated(row: InARow) -> str:
@@ -176,10 +174,3 @@ def _tokens(tokens: Tokens) -> str:
     )
     given, made = ("unknown" if part.total is None else tokens_of(part) for part in (tokens.input, tokens.output))
     return f"input {given}{cached}, output {made}{reasoning} an episode"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    named = list(counts.items())
-    more = len(named) - _NAMED
-    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
-    return f"{told} and {more} more" if more > 0 else told

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from decimal import ROUND_FLOOR, Context, Decimal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import count
 from string import ascii_uppercase
 
-from harness.cli.output import folded, table
+from harness.cli.output import folded, harmless, table
 from harness.qualification.intervals import ends
-from harness.schema.qualification import Costs, Figures, TokenCount
+from harness.schema.counting import percent
+from harness.schema.money import told_usd
+from harness.schema.qualification import Costs, Figures, Interval, TokenCount
 
 __all__ = [
     "ENDED_EARLY",
     "NOTHING",
-    "about_usd",
     "amount",
+    "between",
     "cells",
     "ends",
     "episode_cost",
+    "frequent",
     "head_of",
     "letters_by_run",
     "line",
     "pass_cost",
-    "percent",
     "tokens_of",
     "told_table",
 ]
 
 _LABEL = 14
+#: So many names are told with how often each came up.
+_NAMED = 3
 NOTHING = "-"
 #: Of a run whose number of trials hung on what came out.
 ENDED_EARLY = (
     "trials ended early, once it was known who is better: rates that are told apart so look further apart than they "
     "are, and how far is not told"
 )
-#: Three digits, rounded down, so that a lower bound stays one.
-_THREE = Context(prec=3, rounding=ROUND_FLOOR)
-#: Below it four places after the point say too little, in US dollars.
-_SMALL = 0.001
 
 
 def _letters() -> Iterator[str]:
@@ -52,11 +52,6 @@ def letters_by_run(runs: Collection[str]) -> dict[str, str]:
     return dict(zip(runs, _letters(), strict=False)) if len(runs) > 1 else dict.fromkeys(runs, "")
 
 
-def about_usd(usd: float | Decimal) -> str:
-    """A mean or a median, rounded."""
-    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}" if usd >= _SMALL else f"${usd:.2g}"
-
-
 def head_of(one: Figures) -> tuple[str, ...]:
     """What stands above ``cells``."""
     return ("passed", "between", "enough", f"all of {one.in_a_row[-1].k}", "left out")
@@ -65,15 +60,27 @@ def head_of(one: Figures) -> tuple[str, ...]:
 def cells(one: Figures) -> tuple[str, ...]:
     """One row about a rate: passed, between what, enough or not, all in a row, left out."""
     rate, row = one.judged, one.in_a_row[-1]
-    between = NOTHING if rate.wilson is None else "-".join(map(str, ends(rate.wilson))) + " %"
     left_out = sum(one.not_judged.values())
     return (
         f"{rate.passes}/{rate.n}",
-        between,
+        between(rate.wilson),
         "yes" if rate.is_enough else "no",
         NOTHING if row.pass_hat_k is None else percent(row.pass_hat_k),
         str(left_out) if left_out else NOTHING,
     )
+
+
+def between(interval: Interval | None) -> str:
+    """``59-99 %``."""
+    return NOTHING if interval is None else "-".join(map(str, ends(interval))) + " %"
+
+
+def frequent(counts: Mapping[str, int]) -> str:
+    """``wrong_answer 4, silent 1``, the most frequent first, as they are given; of many how many more there are."""
+    named = list(counts.items())
+    more = len(named) - _NAMED
+    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
+    return f"{told} and {more} more" if more > 0 else told
 
 
 def told_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -86,8 +93,7 @@ def amount(costs: Costs | None, usd: Decimal | None) -> str:
     """US dollars, with ``>=`` where the cost of some calls is unknown."""
     if costs is None or usd is None:
         return NOTHING
-    precise = usd.quantize(Decimal("0.01"), ROUND_FLOOR) if usd >= 1 else _THREE.plus(usd).normalize()
-    return f"{'>= ' if costs.is_lower_bound else ''}${precise:f}"
+    return told_usd(usd, at_least=costs.is_lower_bound)
 
 
 def tokens_of(count: TokenCount) -> str:
@@ -105,14 +111,6 @@ def episode_cost(costs: Costs | None) -> str:
 def pass_cost(costs: Costs | None) -> str:
     """What one pass costs, as ``amount`` tells it."""
     return amount(costs, None if costs is None else costs.usd_per_pass)
-
-
-def percent(share: float) -> str:
-    """A whole number, which is 0 and 100 only where the share is."""
-    whole = round(100 * share)
-    if whole in {0, 100} and share not in {0.0, 1.0}:
-        return "< 1 %" if whole == 0 else "> 99 %"
-    return f"{whole} %"
 
 
 def line(label: str, said: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -97,8 +98,7 @@ def play_remaining(
         ) as session,
         played_by(order, settings, jobs, Shared(store, ceiling, paces, late, outputs, stop)) as pool,
         stoppable(stop, *(ends := endings(session, pool))),
-        # receipts that come line by line are progress enough, and a bar would break into them
-        progress(len(jobs), hidden=line_by_line, verdicts=True, beside=lambda: paces.told) as advance,
+        _shown(len(jobs), paces, at_most=stopping is not None, hidden=line_by_line) as advance,
     ):
         held.record()
         results = _Results(left, store, session, ends[0], advance, line_by_line)
@@ -116,6 +116,7 @@ def play_remaining(
                 before=before,
                 pacing=paces,
                 stopping=stopping,
+                fewer=advance.fewer,
             )
         finally:
             recording.prune(kept.folder)
@@ -123,6 +124,11 @@ def play_remaining(
     for slowed in paces.ended:
         note(f"harness: {slowed}")
     return end, None if stop.is_set() else told(ceiling, order.ceilings)
+
+
+def _shown(count: int, paces: Paces, *, at_most: bool, hidden: bool) -> AbstractContextManager[Progressing]:
+    """How far it is; receipts that come line by line are progress enough, and a bar would break into them."""
+    return progress(count, at_most=at_most, hidden=hidden, verdicts=True, beside=lambda: paces.told)
 
 
 def _keeping(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order, store: RunStore) -> wiring.Keeping:

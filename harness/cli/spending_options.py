@@ -62,7 +62,7 @@ _OPTIONS: Final = (
         metavar="DURATION",
         expose_value=False,
         callback=_duration,
-        help="How long anything may start: 90m, 2h.",
+        help="How long anything may start: 90m, 2h, none.",
     ),
     click.option(
         "--yes-spend",

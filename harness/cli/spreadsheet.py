@@ -13,6 +13,7 @@ __all__ = ["as_csv"]
 
 _Cell = str | int | float | Decimal | bool | None
 
+_NOTHING_DECIDED: Final[Mapping[tuple[str, str], str]] = {}
 _RATES: Final = (
     *("planned", "judged", "passed", "rate", "wilson_low", "wilson_high", "exact_low", "exact_high", "enough"),
     *("in_a_row", "all_pass", "one_passes", "not_judged", "not_judged_by_cause", "retried"),
@@ -25,15 +26,30 @@ _MORE: Final = (
 )
 
 
-def as_csv(figures: Sequence[ActorFigures], *, by_scenario: bool = False) -> str:
-    """A row for each actor, with ``by_scenario`` one for each of its scenarios below it; what is unknown is empty."""
+def as_csv(
+    figures: Sequence[ActorFigures],
+    *,
+    by_scenario: bool = False,
+    decided: Mapping[tuple[str, str], str] = _NOTHING_DECIDED,
+) -> str:
+    """A row for each actor, with ``by_scenario`` one for each of its scenarios below it; what is unknown is empty.
+
+    ``decided`` is what a policy says, by run and actor; without it there is no such column.
+    """
     rows: list[dict[str, _Cell]] = []
     for one in figures:
         who: dict[str, _Cell] = {"run": one.run, "actor": one.actor}
-        rows.append({**who, **_rates(one), **_more(one)})
+        rows.append({**who, **_rates(one), **_more(one), "decision": decided.get((one.run, one.actor))})
         if by_scenario:
             rows += [{**who, "scenario": some.scenario, **_rates(some)} for some in one.scenarios]
-    head = ("run", "actor", *(("scenario",) if by_scenario else ()), *_RATES, *_MORE)
+    head = (
+        "run",
+        "actor",
+        *(("scenario",) if by_scenario else ()),
+        *_RATES,
+        *_MORE,
+        *(("decision",) if decided else ()),
+    )
     text: str = catalog.shared("reporters", "csv_text").csv_text(head, rows)
     return text
 

@@ -8,17 +8,20 @@ from decimal import Decimal
 
 from harness.schema.counting import counted, worded
 from harness.schema.message import known_count
+from harness.schema.money import MICRO, told_usd
 from harness.schema.run import EpisodeResult
 
-__all__ = ["Standing", "duration"]
+__all__ = ["WORDS", "Standing", "duration"]
 
-_WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
+#: Of verdicts, as people say them.
+WORDS = {"pass": "passed", "fail": "failed", "not_judged": "not judged", "pending": "pending"}
 
 
 @dataclass(slots=True)
 class Standing:
     """Counts of what came so far; ``total`` is None where nobody knows how many there will be.
 
+    ``at_most``: it is what may still be asked for, and fewer may do.
     ``done`` are episodes that are over, ``verdicts`` those of them whose result is known here, ``again`` attempts
     after which an episode is tried once more: they cost as well.
     """
@@ -31,6 +34,7 @@ class Standing:
     micro_usd: Decimal = Decimal(0)
     unknown: int = 0
     at_least: bool = False
+    at_most: bool = False
 
     def over(self, result: EpisodeResult | None) -> None:
         """An episode is over; ``result`` is None where nobody has it here."""
@@ -57,9 +61,17 @@ class Standing:
                 self.unknown += 1
 
     @property
+    def so_far(self) -> str:
+        """``3 of 7 episodes``, ``3 of at most 7 episodes``."""
+        if self.total is None:
+            return counted(self.done, "episode")
+        bound = "at most " if self.at_most else ""
+        return f"{self.done} of {bound}{counted(self.total, 'episode')}"
+
+    @property
     def counts(self) -> str:
         """Verdicts and further attempts, zeros left out; nothing where no result is known."""
-        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in _WORDS.items() if self.verdicts[verdict]]
+        told = [f"{self.verdicts[verdict]} {word}" for verdict, word in WORDS.items() if self.verdicts[verdict]]
         return ", ".join([*told, *([f"{self.again} tried again"] if self.again else [])])
 
     @property
@@ -71,7 +83,7 @@ class Standing:
         more = f" and {counted(self.unknown, 'call')} of unknown cost" if self.unknown else ""
         bound = ">= " if self.at_least else ""
         if self.micro_usd:
-            return f"{bound}${self.micro_usd / 1_000_000:.4f}{more}"
+            return f"{bound}{told_usd(self.micro_usd / MICRO)}{more}"
         if not (self.tokens or self.unknown or bound):
             return ""
         return f"{bound}{self.tokens:,} {worded(self.tokens, 'token', 'tokens')}{more}"
@@ -79,7 +91,7 @@ class Standing:
     def shortly(self, room: int) -> str:
         """What it cost and the counts in so many characters: the counts are cut first, for the cost is what runs on."""
         bound = ">= " if self.at_least or self.unknown else ""
-        cost = f"{bound}${self.micro_usd / 1_000_000:.4f}" if self.micro_usd else self.spent.partition(" and ")[0]
+        cost = f"{bound}{told_usd(self.micro_usd / MICRO)}" if self.micro_usd else self.spent.partition(" and ")[0]
         whole = ", ".join(filter(None, (self.counts, cost)))
         if len(whole) <= room:
             return whole

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import NOTHING, about_usd, ends, told_table
+from harness.cli.rates_told import NOTHING, between, told_table
+from harness.schema.money import told_usd
 from harness.schema.trend import Moved, Trend, TrendPoint
 
 __all__ = ["trends_told"]
@@ -73,16 +74,14 @@ def _course(one: Trend) -> str:
 
 
 def _rate(point: TrendPoint) -> tuple[str, str]:
-    between = NOTHING if point.interval is None else "-".join(map(str, ends(point.interval))) + " %"
-    return f"{point.passes}/{point.n}", between
+    return f"{point.passes}/{point.n}", between(point.interval)
 
 
 def _cost(point: TrendPoint) -> str:
     usd = point.usd_per_episode
     if usd is None:
         return NOTHING
-    told = about_usd(usd)
-    return f">= {told}" if point.unknown_calls else told
+    return told_usd(usd, at_least=point.unknown_calls > 0)
 
 
 def _time(point: TrendPoint) -> str:

@@ -41,7 +41,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "record": {"sandbox": "text", "max_time": "text"},
     "qualify": {"in_a_row": "whole number", "policy": "text"},
     "compare": {"margin": "number"},
-    "report": {"report": "texts"},
+    "report": {"report": "texts", "policy": "text"},
 }
 
 

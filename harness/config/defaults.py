@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.config.commands import COMMANDS, REPORTS, Kind
-from harness.config.tables import heading, refuse_secret, tables, told, within, word
+from harness.config.tables import below, heading, refuse_secret, told, within, word
 from harness.documents import decoded, read_file
 from harness.documents.locating import line_of, lines
 from harness.errors import ConfigError
@@ -54,13 +54,14 @@ def load_defaults(path: Path) -> dict[str, dict[str, Default]]:
     Raises:
         ConfigError: names file, line, table, key and what is allowed; a value is never shown.
     """
-    if not told(path):
+    whole = told(path)
+    if not whole:
         return {}
     where = lines(decoded(read_file(path)))
     found: dict[str, dict[str, Default]] = {}
     for command in COMMANDS:
         table = heading(path, command)
-        for key, value in tables(path, command).items():
+        for key, value in below(path, whole, command).items():
             at = f"{path}:{line_of(where, (*within(path), command, key))}"
             said = _value(f"{at}: {table}", command, key, value)
             found.setdefault(command, {})[key] = Default(said, at, f"{table} {key}")

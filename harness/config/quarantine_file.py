@@ -20,6 +20,7 @@ QUARANTINE: Final = "quarantine.toml"
 _TABLE: Final = "quarantine"
 _NEEDED: Final = ("scenario", "owner", "reason", "expires")
 _KEYS: Final = ("scenario", "actor", "owner", "reason", "expires")
+_NO_DAY: Final = 'expires: is not a day alone; allowed: a date like "2026-12-31"'
 _LONGEST: Final = 300
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 #: A date as TOML has it without quotation marks, which is what people write; a text is what is read.
@@ -37,6 +38,8 @@ def load_quarantine(path: Path) -> tuple[QuarantineEntry, ...]:
     except DocumentError as error:
         if error.missing:
             return ()
+        if len(error.path) > 1 and isinstance(error.path[1], int) and error.path[-1] == "expires":
+            raise ConfigError(f"{path}: entry {error.path[1] + 1}: {_NO_DAY}") from None
         place = str(path) if error.line is None else f"{path}:{error.line}"
         at = "".join(f"{part}: " for part in map(_shown, error.path))
         allowed = f"; allowed: {error.allowed}" if error.allowed else ""
@@ -59,9 +62,8 @@ def _entry(place: str, row: JsonValue) -> QuarantineEntry:
     for key in _NEEDED:
         if key not in row:
             raise ConfigError(f"{place}: {key}: is not there; needed: {', '.join(_NEEDED)}")
-    texts = {key: _text(place, key, row) for key in row}
-    _refuse_no_day(place, texts["expires"])
-    return QuarantineEntry.model_validate(texts)
+    _refuse_no_day(place, row["expires"])
+    return QuarantineEntry.model_validate({key: _text(place, key, row) for key in row})
 
 
 def _text(place: str, key: str, row: Mapping[str, JsonValue]) -> str:
@@ -71,13 +73,14 @@ def _text(place: str, key: str, row: Mapping[str, JsonValue]) -> str:
     return value.strip()
 
 
-def _refuse_no_day(place: str, text: str) -> None:
+def _refuse_no_day(place: str, value: JsonValue) -> None:
+    text = value.strip() if isinstance(value, str) else ""
     try:
         day = date.fromisoformat(text)
     except ValueError:
         day = None
     if day is None or day.isoformat() != text:
-        raise ConfigError(f"{place}: expires: is no day; allowed: a date like 2026-12-31")
+        raise ConfigError(f"{place}: {_NO_DAY}")
 
 
 def _shown(name: str | int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from harness.documents import DocumentError, decoded, parse_toml, read_file
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 
-__all__ = ["NAME", "document", "find", "heading", "refuse_secret", "tables", "told", "within", "word"]
+__all__ = ["NAME", "below", "document", "find", "heading", "refuse_secret", "tables", "told", "within", "word"]
 
 _FILE: Final = "harness.toml"
 #: Holds settings of many tools, each in a table of its own.
@@ -100,7 +100,12 @@ def tables(path: Path, above: str) -> dict[str, JsonValue]:
     Raises:
         ConfigError: names file and place; a value is never shown.
     """
-    found = told(path).get(above, {})
+    return below(path, told(path), above)
+
+
+def below(path: Path, whole: Mapping[str, JsonValue], above: str) -> dict[str, JsonValue]:
+    """What stands below the table ``above`` of what ``told`` gave. Raises ConfigError where it is no table."""
+    found = whole.get(above, {})
     if not isinstance(found, dict):
         must = f"tables; allowed: {heading(path, above, 'NAME')}" if above in _NAMED else "a table"
         raise ConfigError(f"{path}: {above}: must be {must}")

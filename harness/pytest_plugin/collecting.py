@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import recording, wiring
+from harness.clock import SystemClock
 from harness.errors import HarnessError, RecordingError
 from harness.pytest_plugin.ledger import LEDGER, ScenarioEntry
 from harness.pytest_plugin.options import actors, snapshot_folder, trials
@@ -17,6 +18,7 @@ from harness.pytest_plugin.playing import Part, play
 from harness.pytest_plugin.snapshots import file_name
 from harness.schema.scenario import LoadedScenario
 from harness.wiring.places import load_variant, variants
+from harness.wiring.quarantine import Quarantine, quarantine
 
 __all__ = ["ScenarioFile", "ScenarioTest"]
 
@@ -44,12 +46,14 @@ class ScenarioFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item]:
         """The tests. Raises CollectError in one line for a file that is no scenario."""
-        place = replace(wiring.settings(), search=(self.path.parent.parent,))
+        folder = self.path.parent.parent
+        place = replace(wiring.settings(), search=(folder,))
         entry = ScenarioEntry()
         try:
+            standing = quarantine(replace(place, cwd=folder.parent), SystemClock().now(), lambda _: ())
             loaded = wiring.load_scenario(place, str(self.path))
             parts = [("", loaded), *((f"{name}/", load_variant(loaded, name)) for name in variants(self.path))]
-            tests = [test for prefix, one in parts for test in self._tests(place, one, prefix, entry)]
+            tests = [test for prefix, one in parts for test in self._tests(place, one, prefix, entry, standing)]
         except HarnessError as error:
             raise self.CollectError(f"harness: {error}") from None
         entry.planned = len(tests)
@@ -57,7 +61,12 @@ class ScenarioFile(pytest.Module):
         return tests
 
     def _tests(
-        self, place: wiring.Settings, loaded: LoadedScenario, prefix: str, entry: ScenarioEntry
+        self,
+        place: wiring.Settings,
+        loaded: LoadedScenario,
+        prefix: str,
+        entry: ScenarioEntry,
+        standing: Quarantine,
     ) -> list[ScenarioTest]:
         """The tests of the file, or of a variant of it. Raises HarnessError."""
         recordings = _recordings(place, loaded)
@@ -72,7 +81,7 @@ class ScenarioFile(pytest.Module):
             self._test(
                 prefix + name,
                 actor,
-                Part(loaded, f"recorded:{kept}" if kept is not None else actor, twins.get(actor)),
+                Part(loaded, f"recorded:{kept}" if kept is not None else actor, standing, twins.get(actor)),
                 folder,
             )
             for actor in _asked(asked, loaded, recordings, meant)

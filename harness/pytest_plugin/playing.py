@@ -17,10 +17,13 @@ from harness.pytest_plugin import telling
 from harness.pytest_plugin.since import changed_since
 from harness.pytest_plugin.snapshots import ReceiptSnapshot
 from harness.receipt import canonical
+from harness.schema.quarantine import entry_for
+from harness.schema.receipt import Receipt
 from harness.schema.recording import Drift, RerecordSpec
 from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.scenario import LoadedScenario
 from harness.suite import is_stale, run_suite
+from harness.wiring.quarantine import Quarantine
 
 __all__ = ["Part", "play"]
 
@@ -30,10 +33,14 @@ _EXECUTOR: Literal["warm", "cold"] = "warm" if sys.platform == "linux" else "col
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one test plays; ``actor`` as ``harness run`` takes it, ``twin`` another recording of the same episode."""
+    """What one test plays; ``actor`` as ``harness run`` takes it, ``twin`` another recording of the same episode.
+
+    ``standing``: what ``quarantine.toml`` beside the folder of scenarios says.
+    """
 
     loaded: LoadedScenario
     actor: str
+    standing: Quarantine
     twin: str | None = None
 
 
@@ -57,10 +64,11 @@ def play(
         pytest.fail(_refusal(request.node, result), pytrace=False)
     receipt = result.receipt
     request.node.user_properties.append(("verdict", receipt.verdict))
+    ended = _set_aside(request, part.standing, receipt)
     columns = request.config.get_terminal_writer().fullwidth
     if is_stale(receipt):
         drifts, again = _drifted(harness_settings, harness_session, part, result)
-        pytest.fail("\n".join(telling.stale(receipt, drifts, again, columns)), pytrace=False)
+        pytest.fail("\n".join((*telling.stale(receipt, drifts, again, columns), *ended)), pytrace=False)
     text = canonical(receipt).encode("ascii")
     if snapshot.use_extension(ReceiptSnapshot) == text:
         return
@@ -74,7 +82,18 @@ def play(
         width=columns,
     )
     accept = f"if that is right: pytest --snapshot-update {telling.quoted(request.node.nodeid)}"
-    pytest.fail("\n".join((*lines, f"snapshot: {telling.near(file, request.config.rootpath)}", accept)), pytrace=False)
+    where = f"snapshot: {telling.near(file, request.config.rootpath)}"
+    pytest.fail("\n".join((*lines, *ended, where, accept)), pytrace=False)
+
+
+def _set_aside(request: pytest.FixtureRequest, standing: Quarantine, receipt: Receipt) -> tuple[str, ...]:
+    """Let the test not fail the session where it is in quarantine; a line where it was, and is so no more."""
+    place = (receipt.scenario, receipt.actor.ref)
+    entry = entry_for(standing.holding, *place)
+    if entry is not None:
+        request.applymarker(pytest.mark.xfail(reason=f"in quarantine {entry.terms}", strict=False))
+        return ()
+    return standing.ended([place])
 
 
 def _episode(place: wiring.Settings, session: wiring.Session, part: Part) -> EpisodeResult | HarnessError:

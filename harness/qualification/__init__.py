@@ -1,7 +1,7 @@
 """Rates that can be defended: intervals, repetition, spread over scenarios, and what may stand beside what."""
 
 from harness.qualification.agreement import by_version, refuse_different, refuse_mixed
-from harness.qualification.clustering import clustered_error, spread, standard_error
+from harness.qualification.clustering import clustered_error, spread
 from harness.qualification.figures import WIDEST, actor_figures, estimate, fewest_judged, latency
 from harness.qualification.intervals import CONFIDENCE, clopper_pearson, wilson
 from harness.qualification.repetition import in_a_row, mean_in_a_row, pass_at_k, pass_hat_k
@@ -24,7 +24,6 @@ __all__ = [
     "refuse_different",
     "refuse_mixed",
     "spread",
-    "standard_error",
     "trials_of",
     "wilson",
 ]

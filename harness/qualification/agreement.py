@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 
 from harness.errors import UsageError
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import digest_json
 from harness.schema.message import GenerationSettings
+from harness.schema.process import PlaneIdentity
 from harness.schema.run import Manifest, RunView
 from harness.schema.spending import Beyond
 
@@ -59,10 +59,10 @@ def refuse_mixed(name: str, view: RunView) -> None:
     for scenario in view.manifest.scenarios:
         asked[scenario.id].add(scenario.digest)
     how = _how_judged(view)
-    actors: dict[str, dict[str, ActorIdentity]] = defaultdict(dict)
+    actors: dict[str, dict[ActorIdentity, None]] = defaultdict(dict)
     for receipt in view.receipts:
         asked[receipt.scenario].add(receipt.scenario_digest)
-        actors[receipt.actor.ref][_who(receipt.actor)] = receipt.actor
+        actors[receipt.actor.ref][_counted_as(receipt.actor)] = None
     for scenario_id, digests in asked.items():
         if len(digests) > 1 or len(how[scenario_id]) > 1:
             raise UsageError(
@@ -70,7 +70,7 @@ def refuse_mixed(name: str, view: RunView) -> None:
                 "judged), which no rate holds together; play it anew"
             )
     for ref, identities in actors.items():
-        for one, other in pairwise(identities.values()):
+        for one, other in pairwise(identities):
             what = ", ".join(_actor_parts(one, other)) or "address"
             raise UsageError(
                 f"{name}: holds two actors named {ref}, which no rate holds together; different: {what}; "
@@ -132,19 +132,14 @@ def _settings(one: Manifest, other: Manifest) -> Iterator[str]:
     different = [(name, parts) for name, parts in told if parts]
     for name, parts in different:
         yield f"actor {name} has other settings: {', '.join(parts)}"
-    if not different and all(casts) and casts[0].keys() != casts[1].keys():
-        (_, first), (_, second) = next(pair for pair in product(*(cast.items() for cast in casts)) if _differ(*pair))
+    if not different and all(casts) and set(casts[0]) != set(casts[1]):
+        first, second = next(pair for pair in product(*casts) if pair[0] != pair[1])
         yield f"their actors have other settings: {', '.join(_setting_parts(first, second))}"
 
 
-def _cast(manifest: Manifest) -> dict[str, GenerationSettings]:
+def _cast(manifest: Manifest) -> Sequence[GenerationSettings]:
     """The settings under which models play, each once."""
-    models = [actor for actor in manifest.actors if actor.kind != "script"]
-    return {digest_json(_set(one).model_dump(mode="json")): _set(one) for one in models}
-
-
-def _differ(one: tuple[str, GenerationSettings], other: tuple[str, GenerationSettings]) -> bool:
-    return one[0] != other[0]
+    return tuple(dict.fromkeys(_set(actor) for actor in manifest.actors if actor.kind != "script"))
 
 
 def _set(actor: ActorIdentity) -> GenerationSettings:
@@ -169,16 +164,14 @@ def _said(value: object) -> str:
     return "not set" if value is None else str(value).lower()
 
 
-def _who(actor: ActorIdentity) -> str:
+def _counted_as(actor: ActorIdentity) -> ActorIdentity:
     """Equal where trials of both may be counted together: a script is another one in each scenario."""
-    told = actor.model_dump(mode="json")
-    return digest_json(told if actor.kind == "live" else {**told, "digest": ""})
+    return actor if actor.kind == "live" else actor.model_copy(update={"digest": ""})
 
 
-def _how_judged(view: RunView) -> dict[str, set[tuple[int, str]]]:
-    """By scenario: versions of the classifier and digests of the control plane."""
-    found: dict[str, set[tuple[int, str]]] = defaultdict(set)
+def _how_judged(view: RunView) -> dict[str, set[tuple[int, PlaneIdentity]]]:
+    """By scenario: versions of the classifier, each with the control plane."""
+    found: dict[str, set[tuple[int, PlaneIdentity]]] = defaultdict(set)
     for receipt in view.receipts:
-        plane = digest_json(receipt.plane.model_dump(mode="json"))
-        found[receipt.scenario].add((receipt.classifier_version, plane))
+        found[receipt.scenario].add((receipt.classifier_version, receipt.plane))
     return found

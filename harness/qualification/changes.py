@@ -10,16 +10,14 @@ from harness.qualification.difference import difference
 from harness.qualification.past import Cell, Place, cell_of
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.ranks import BEYOND, shift
-from harness.qualification.several import benjamini_hochberg
+from harness.qualification.several import NAMED, benjamini_hochberg
 from harness.qualification.trends import moved
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Side
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.quarantine import entry_for
 
-__all__ = ["NAMED", "changes"]
+__all__ = ["changes"]
 
-#: Of all scenarios that are said to have moved this share may be chance.
-NAMED = 0.1
 _MICRO = 1_000_000
 
 _Cells = Mapping[str, Cell]
@@ -106,6 +104,7 @@ def _places(before: _Cells, now: _Cells, strata: Mapping[str, Stratum]) -> Seque
                 now=None if there is None else _counts(there),
                 chance=chance,
                 corrected=all_looked_at,
+                is_sure=name in strata and _is_sure(before[name], now[name], all_looked_at),
             )
         )
     return found
@@ -130,8 +129,17 @@ def _kinds(before: Cell | None, now: Cell | None, corrected: float | None) -> It
         yield "worse" if now.passes * before.n < before.passes * now.n else "better"
 
 
+def _is_sure(before: Cell, now: Cell, corrected: float | None) -> bool:
+    """Whether chance does not explain that judged trials came out otherwise: a script or a recording has none."""
+    if corrected is not None and corrected <= NAMED:
+        return True
+    is_live = any(one.kind == "live" for one in (*before.last, *now.last))
+    rates = {before.passes / (before.n or 1), now.passes / (now.n or 1)}
+    return not is_live and bool(before.n and now.n) and rates == {0.0, 1.0}
+
+
 def _left_out_otherwise(before: Cell, now: Cell) -> bool:
-    """Whether trials say nothing that all did before, or the other way round, or chance does not explain how many."""
+    """Whether some were not judged where before all were, or the other way round, or more or fewer than by chance."""
     was, is_ = before.left_out.total(), now.left_out.total()
     if (was == 0) != (is_ == 0):
         return True

@@ -7,30 +7,24 @@ from math import fsum, sqrt
 
 from harness.schema.qualification import Spread
 
-__all__ = ["clustered_error", "spread", "standard_error"]
+__all__ = ["clustered_error", "spread"]
 
 #: With fewer scenarios nobody knows how they differ.
 _FEWEST = 2
 
 
-def standard_error(passes: int, n: int) -> float:
-    """As if no trial knew of another: the plain error of a mean of ``n`` trials, ``n`` from 2. Raises ValueError."""
-    if not 0 <= passes <= n or n < _FEWEST:
-        raise ValueError(f"{passes} passes of {n} trials: there is no such error")
-    return sqrt(passes * (n - passes) / n / (n * (n - 1)))
+def clustered_error(clusters: Sequence[tuple[int, int]]) -> float:
+    """The error of the rate over C ``clusters``, each (passes, trials): 2 or more, each of 1 trial or more.
 
-
-def clustered_error(clusters: Sequence[tuple[int, int]], *, is_corrected: bool = True) -> float:
-    """The error of the rate over ``clusters``, each (passes, trials): 2 or more, each of 1 trial or more.
-
-    ``is_corrected`` multiplies by the root of C/(C-1), for few clusters make it too small. Raises ValueError.
+    sqrt(sum of (passes - rate trials)^2) / all trials (Miller 2024), times the root of C/(C-1), for few clusters make
+    it too small. With one trial each it is the plain error of a mean. Raises ValueError.
     """
     if len(clusters) < _FEWEST or any(not 0 <= passes <= n or n < 1 for passes, n in clusters):
         raise ValueError(f"{len(clusters)} clusters: there is no such error")
     total = sum(n for _, n in clusters)
     rate = sum(passes for passes, _ in clusters) / total
     error = sqrt(fsum((passes - rate * n) ** 2 for passes, n in clusters)) / total
-    return error * sqrt(len(clusters) / (len(clusters) - 1)) if is_corrected else error
+    return error * sqrt(len(clusters) / (len(clusters) - 1))
 
 
 def spread(clusters: Sequence[tuple[int, int]]) -> Spread:

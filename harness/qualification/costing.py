@@ -16,6 +16,7 @@ from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.several import holm
 from harness.schema.comparison import CostGap
 from harness.schema.qualification import Trial
+from harness.schema.verdict import JUDGED
 
 __all__ = ["cost_gaps"]
 
@@ -58,7 +59,7 @@ def cost_gaps(contenders: Sequence[Sequence[Trial]], *, alpha: float) -> tuple[C
 
 def _by_scenario(trials: Sequence[Trial]) -> dict[str, list[Decimal]] | None:
     """Costs of judged trials; None where no model was asked, or the cost of a call of one is unknown."""
-    judged = [trial for trial in trials if trial.verdict in {"pass", "fail"}]
+    judged = [trial for trial in trials if trial.verdict in JUDGED]
     if not any(trial.calls for trial in judged) or any(trial.unknown_calls for trial in judged):
         return None
     found: defaultdict[str, list[Decimal]] = defaultdict(list)

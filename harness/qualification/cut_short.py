@@ -9,6 +9,7 @@ from harness.qualification.permutation import Stratum
 from harness.qualification.sequential import spent
 from harness.schema.comparison import PairFinding, SequentialCourse
 from harness.schema.qualification import Difference, Trial
+from harness.schema.verdict import JUDGED
 
 __all__ = ["difference_early", "found_early"]
 
@@ -39,7 +40,7 @@ def difference_early(
     counts: dict[str, list[int]] = {}
     for side, trials in enumerate((first, second)):
         for trial in trials:
-            if trial.number <= course.after and trial.verdict in {"pass", "fail"}:
+            if trial.number <= course.after and trial.verdict in JUDGED:
                 count = counts.setdefault(trial.scenario, [0, 0, 0, 0])
                 count[2 * side] += trial.verdict == "pass"
                 count[2 * side + 1] += 1

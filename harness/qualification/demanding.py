@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -10,12 +11,22 @@ from harness.qualification.intervals import clopper_pearson
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.schema.qualification import Interval
 
-__all__ = ["chance_of_drop", "chance_of_fewer", "chance_of_more", "chance_within", "rate_between", "trials_to_tell"]
+__all__ = [
+    "NOTHING",
+    "chance_of_drop",
+    "chance_of_fewer",
+    "chance_of_more",
+    "chance_within",
+    "rate_between",
+    "trials_to_tell",
+]
 
 #: Beyond so many standard errors an interval is not computed: fewer than 1 of 1,000,000,000.
 _FURTHEST = 6.0
 #: Halvings of that: to a millionth of a standard error.
 _STEPS = 24
+#: A difference is a sum of shares: what floating point adds to one is no loss.
+NOTHING = 1e-9
 
 
 def chance_of_more(passes: int, n: int, rate: float) -> float:
@@ -70,7 +81,7 @@ def chance_within(strata: Sequence[Stratum], margin: float) -> float:
 def chance_of_drop(strata: Sequence[Stratum], margin: float) -> float:
     """How likely so many fewer passes are where both models are equal; 1.0 where no more than ``margin`` is lost."""
     found = difference(strata)
-    return 1.0 if found is None or found.effect > -margin else permutation_test(strata, "less")
+    return 1.0 if found is None or found.effect >= -margin - NOTHING else permutation_test(strata, "less")
 
 
 def trials_to_tell(passes: int, n: int, rate: float, level: float, *, power: float, most: int) -> int | None:
@@ -84,6 +95,7 @@ def trials_to_tell(passes: int, n: int, rate: float, level: float, *, power: flo
     seen = passes / n if n else 1.0
     if seen <= rate or not _tells(most, seen, rate, level, power):
         return None
+    # passes are whole, so power does not rise with each trial: what is found tells, though fewer may too
     low, high = n, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -95,8 +107,5 @@ def _tells(n: int, seen: float, rate: float, level: float, power: float) -> bool
     """Whether ``n`` trials of which the share ``seen`` passes lie above ``rate`` as often as ``power`` says."""
     if chance_of_more(n, n, rate) > level:
         return False
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chance_of_more(middle, n, rate) <= level else (middle, high)
-    return seen == 1.0 or chance_of_more(high, n, seen) >= power
+    fewest = bisect_left(range(n), True, lo=1, key=lambda passes: chance_of_more(passes, n, rate) <= level)
+    return seen == 1.0 or chance_of_more(fewest, n, seen) >= power

@@ -24,13 +24,13 @@ from harness.schema.qualification import (
     Tokens,
     Trial,
 )
+from harness.schema.verdict import JUDGED
 
-__all__ = ["WIDEST", "actor_figures", "estimate", "fewest_judged", "latency"]
+__all__ = ["WIDEST", "actor_figures", "estimate", "fewest_judged", "latency", "left_out"]
 
 #: An interval that spans more of the scale than this does not tell a good actor from a bad one.
 WIDEST = 0.4
 _MICRO = Decimal(1_000_000)
-_JUDGED = ("pass", "fail")
 
 
 def estimate(passes: int, n: int) -> Estimate:
@@ -60,8 +60,17 @@ def latency(seconds: Sequence[float]) -> Latency:
 
 def fewest_judged(trials: Iterable[Trial]) -> int:
     """How many judged trials the scenario with the fewest of them has, of those that have any; 0 without one."""
-    counts = Counter(trial.scenario for trial in trials if trial.verdict in _JUDGED)
+    counts = Counter(trial.scenario for trial in trials if trial.verdict in JUDGED)
     return min(counts.values(), default=0)
+
+
+def left_out(trials: Iterable[Trial]) -> dict[str, int]:
+    """Trials that were not judged by cause, the most frequent first; ``pending`` and ``not_played`` are such."""
+    return _by_frequency(
+        trial.cause or "unknown" if trial.verdict == "not_judged" else trial.verdict
+        for trial in trials
+        if trial.verdict not in JUDGED
+    )
 
 
 def actor_figures(run: str, actor: str, kind: ActorKind, trials: Sequence[Trial], *, most: int) -> ActorFigures:
@@ -71,7 +80,7 @@ def actor_figures(run: str, actor: str, kind: ActorKind, trials: Sequence[Trial]
         by_scenario[trial.scenario].append(trial)
     scenarios = tuple(_scenario(name, some, most) for name, some in by_scenario.items())
     whole = _figures(trials, _means(scenarios, most))
-    judged = [trial for trial in trials if trial.verdict in _JUDGED]
+    judged = [trial for trial in trials if trial.verdict in JUDGED]
     more = {
         "run": run,
         "actor": actor,
@@ -100,14 +109,11 @@ def _means(scenarios: Sequence[ScenarioFigures], most: int) -> tuple[InARow, ...
 
 def _figures(trials: Sequence[Trial], rows: tuple[InARow, ...]) -> Figures:
     passes, n = _counts(trials)
-    left_out = [trial for trial in trials if trial.verdict not in _JUDGED]
     return Figures(
         planned=len(trials),
         judged=estimate(passes, n),
         as_failures=estimate(passes, len(trials)),
-        not_judged=_by_frequency(
-            trial.cause or "unknown" if trial.verdict == "not_judged" else trial.verdict for trial in left_out
-        ),
+        not_judged=left_out(trials),
         retried=sum(trial.attempts - 1 for trial in trials),
         in_a_row=rows,
     )
@@ -116,7 +122,7 @@ def _figures(trials: Sequence[Trial], rows: tuple[InARow, ...]) -> Figures:
 def _counts(trials: Iterable[Trial]) -> tuple[int, int]:
     """Passes and judged trials."""
     verdicts = [trial.verdict for trial in trials]
-    return verdicts.count("pass"), sum(verdict in _JUDGED for verdict in verdicts)
+    return verdicts.count("pass"), sum(verdict in JUDGED for verdict in verdicts)
 
 
 def _costs(trials: Sequence[Trial], whole: Figures) -> Costs | None:

@@ -44,8 +44,12 @@ def clopper_pearson(passes: int, n: int, *, confidence: float = CONFIDENCE) -> I
 
 
 def ends(interval: Interval) -> tuple[int, int]:
-    """Whole hundredths that hold the interval; what floating point adds to a whole number is no hundredth more."""
-    return floor(round(100 * interval.low, 9)), ceil(round(100 * interval.high, 9))
+    """Whole hundredths that hold the interval: 100 is the lower only where that is 1, 0 the upper only where that is 0.
+
+    What floating point adds to a whole number is no hundredth more.
+    """
+    low, high = floor(round(100 * interval.low, 9)), ceil(round(100 * interval.high, 9))
+    return min(low, 99 if interval.low < 1 else 100), max(high, 1 if interval.high > 0 else 0)
 
 
 def _demand(passes: int, n: int, confidence: float) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.verdict import JUDGED
 
 __all__ = ["Cell", "Place", "cell_of", "places", "whole_runs"]
 
@@ -38,12 +39,12 @@ class Cell:
     @property
     def n(self) -> int:
         """Judged trials."""
-        return sum(one.verdict in {"pass", "fail"} for one in self.last)
+        return sum(one.verdict in JUDGED for one in self.last)
 
     @property
     def left_out(self) -> Counter[str]:
         """Trials that were not judged by their cause; ``pending`` is one."""
-        rows = [one for one in self.last if one.verdict not in {"pass", "fail"}]
+        rows = [one for one in self.last if one.verdict not in JUDGED]
         return Counter("pending" if one.verdict == "pending" else one.cause or "unknown" for one in rows)
 
     @property
@@ -54,7 +55,7 @@ class Cell:
     @property
     def seconds(self) -> list[float]:
         """Of judged episodes."""
-        return [one.seconds for one in self.last if one.verdict in {"pass", "fail"}]
+        return [one.seconds for one in self.last if one.verdict in JUDGED]
 
     @property
     def usd(self) -> Decimal | None:
@@ -105,5 +106,8 @@ def places(run: IndexedRun) -> dict[Place, Cell]:
 
 
 def whole_runs(runs: Sequence[IndexedRun]) -> Iterator[IndexedRun]:
-    """Those whose whole plan was played, from the oldest on."""
+    """Those whose whole plan was played, from the oldest on.
+
+    A run that ended early is none of them: where it ends when a difference shows, that difference is larger than it is.
+    """
     yield from sorted((run for run in runs if run.is_whole), key=lambda run: (run.created_at, run.folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from math import fsum, sqrt
 from statistics import NormalDist
@@ -28,13 +29,9 @@ def trials_needed(rates: Sequence[float], detect: float, *, alpha: float = 0.05,
     if not 0 < detect <= 1 or not 0 < alpha < 1 or not 0 < power < 1:
         raise ValueError("what is to be found, alpha and power lie between 0 and 1")
     pairs = [(rate, max(0.0, rate - detect)) for rate in rates]
-    if _suffices(MOST_TRIALS, pairs, alpha, power):
-        low, high = 0, MOST_TRIALS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _suffices(middle, pairs, alpha, power) else (middle, high)
-        return high
-    return None
+    if not _suffices(MOST_TRIALS, pairs, alpha, power):
+        return None
+    return bisect_left(range(MOST_TRIALS), True, lo=1, key=lambda n: _suffices(n, pairs, alpha, power))
 
 
 def drop_found(rates: Sequence[float], trials: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:

@@ -8,14 +8,15 @@ from math import fsum
 from statistics import median_low
 
 from harness.qualification.planning import drop_found, trials_needed
+from harness.qualification.repetition import mean
 from harness.schema.actor import ActorKind
+from harness.schema.money import MICRO
 from harness.schema.power import ActorPower, PowerPlan
 from harness.schema.qualification import ActorFigures, Trial
 
 __all__ = ["actor_power", "expected_power", "power_plan"]
 
-_MICRO = Decimal(1_000_000)
-_CENT_PART = Decimal("0.0001")
+_MILLIONTH = Decimal("0.000001")
 
 
 def actor_power(
@@ -59,7 +60,7 @@ def _power(
         actor=actor,
         kind=kind,
         scenarios=len(rates),
-        rate=fsum(rates) / len(rates),
+        rate=mean(rates),
         has=has,
         low=sum(rate < detect for rate in rates),
         trials=needed,
@@ -100,7 +101,7 @@ def _scaled(one: ActorPower, trials: int | None) -> Decimal | None:
     """What an actor costs with as many trials as all of them get."""
     if one.usd is None or trials is None or not one.trials:
         return None
-    return (one.usd * trials / one.trials).quantize(_CENT_PART, ROUND_FLOOR)
+    return (one.usd * trials / one.trials).quantize(_MILLIONTH, ROUND_FLOOR)
 
 
 def _usd_an_episode(trials: Sequence[Trial]) -> tuple[Decimal | None, bool]:
@@ -109,8 +110,8 @@ def _usd_an_episode(trials: Sequence[Trial]) -> tuple[Decimal | None, bool]:
     calls, unknown = sum(one.calls for one in played), sum(one.unknown_calls for one in played)
     if not calls or unknown == calls:
         return None, unknown > 0
-    return sum((one.micro_usd for one in played), Decimal(0)) / _MICRO / len(played), unknown > 0
+    return sum((one.micro_usd for one in played), Decimal(0)) / MICRO / len(played), unknown > 0
 
 
 def _times(usd: Decimal | None, episodes: int | None) -> Decimal | None:
-    return None if usd is None or episodes is None else (usd * episodes).quantize(_CENT_PART, ROUND_FLOOR)
+    return None if usd is None or episodes is None else (usd * episodes).quantize(_MILLIONTH, ROUND_FLOOR)

@@ -10,7 +10,6 @@ earlier look ended with, so alpha holds whatever the rates are, however many tri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
@@ -19,27 +18,16 @@ from harness.qualification.permutation import Stratum, null_distribution
 from harness.schema.comparison import SequentialCourse
 from harness.schema.early import Finding
 from harness.schema.qualification import Trial
+from harness.schema.verdict import JUDGED
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["WAITING", "Look", "Looks", "PairLooks", "course", "looks", "spent"]
+__all__ = ["WAITING", "Looks", "PairLooks", "course", "spent"]
 
 #: What no look counts yet: it is to be played, or waits for a person.
 WAITING: Final = frozenset({"not_played", "pending"})
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look found: ``worse`` or ``better`` where the second model differs, and then no other follows.
-
-    ``share`` is that of the planned trials that were looked at, in (0, 1]; ``alpha`` what both sides may have spent.
-    """
-
-    share: float
-    alpha: float
-    found: Finding | None
 
 
 def spent(share: float, alpha: float) -> float:
@@ -53,10 +41,11 @@ def spent(share: float, alpha: float) -> float:
 class Looks:
     """Looks at one pair of models, one stage after the other; ``alpha`` is two-sided, half of it for each side.
 
-    ``planned`` is the number of stages when nothing ends it, from 1. ``found`` is what the last look found.
+    ``planned`` is the number of stages when nothing ends it, from 1. ``found`` is ``worse`` or ``better`` where the
+    last look told that the second model differs, and then no other follows.
     """
 
-    def __init__(self, planned: int, *, alpha: float = 0.05) -> None:
+    def __init__(self, planned: int, *, alpha: float) -> None:
         if planned < 1:
             raise ValueError(f"{planned} planned looks: at least one is planned")
         self.planned, self.alpha, self.taken = planned, alpha, 0
@@ -64,7 +53,7 @@ class Looks:
         self._inside: NDArray[float64] | None = None  # chances of each sum that no look has ended with
         self._at, self._gone = 0, (0.0, 0.0)
 
-    def look(self, stage: Sequence[Stratum]) -> Look:
+    def look(self, stage: Sequence[Stratum]) -> None:
         """Look once more: ``stage`` is what came since the look before, a stratum a scenario.
 
         Raises ValueError where none is planned any more, or one has ended it.
@@ -87,25 +76,6 @@ class Looks:
         self._gone = (self._gone[0] + below, self._gone[1] + above)
         self._inside = zeros(len(inside))
         self._inside[low : len(inside) - high] = inside[low : len(inside) - high]
-        return Look(share=self.taken / self.planned, alpha=2 * allowed, found=self.found)
-
-
-def looks(stages: Sequence[Sequence[Stratum]], planned: int, *, alpha: float = 0.05) -> list[Look]:
-    """What each look found, up to the one that ended the comparison or the last of ``stages``.
-
-    Each stage holds what came since the look before, a stratum a scenario; ``planned`` is the number of stages when
-    nothing ends it. ``alpha`` is two-sided, half of it for each side. Raises ValueError where there are more stages
-    than planned.
-    """
-    if len(stages) > planned:
-        raise ValueError(f"{len(stages)} looks of {planned} planned ones")
-    pair = Looks(planned, alpha=alpha)
-    found: list[Look] = []
-    for stage in stages:
-        found.append(pair.look(stage))
-        if pair.found is not None:
-            break
-    return found
 
 
 class PairLooks:
@@ -142,16 +112,17 @@ def course(
     all places of its trial: what came to a look afterwards would be looked at twice.
     """
     shared = {trial.scenario for trial in first} & {trial.scenario for trial in second}
-    sides = [{(one.scenario, one.number): one for one in side if one.scenario in shared} for side in (first, second)]
     if not shared:
         return None
+    sides = [
+        {(one.scenario, one.number): one.verdict for one in side if one.scenario in shared} for side in (first, second)
+    ]
     there = min(max(number for _, number in side) for side in sides)
     planned = there if planned is None else planned
-    waiting = {number for side in sides for (_, number), one in side.items() if one.verdict in WAITING}
+    waiting = {number for side in sides for (_, number), verdict in side.items() if verdict in WAITING}
     pair = PairLooks(planned, alpha=alpha)
     for number in range(1, min(waiting, default=min(there, planned) + 1)):
-        places = [[side.get((scenario, number)) for side in sides] for scenario in sorted(shared)]
-        pair.look([(None if one is None else one.verdict, None if two is None else two.verdict) for one, two in places])
+        pair.look([(sides[0].get((name, number)), sides[1].get((name, number))) for name in sorted(shared)])
         if pair.found is not None:
             break
     spared = sum(number > pair.taken for side in sides for _, number in side if number <= planned)
@@ -162,7 +133,7 @@ def course(
 
 def _stratum(first: str | None, second: str | None, *, as_failures: bool) -> Stratum:
     (one, n), (other, m) = (
-        (int(verdict == "pass"), int(verdict is not None if as_failures else verdict in {"pass", "fail"}))
+        (int(verdict == "pass"), int(verdict is not None if as_failures else verdict in JUDGED))
         for verdict in (first, second)
     )
     return Stratum(one, n, other, m)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from harness.qualification.sequential import WAITING, PairLooks
@@ -17,7 +17,7 @@ from harness.schema.early import EarlyPair, EarlyStop
 __all__ = ["Stopping"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Pair:
     """Two actors, the scenarios that both play, and what came of them so far."""
 
@@ -27,36 +27,30 @@ class _Pair:
     looks: PairLooks
 
 
-@dataclass(slots=True)
 class Stopping:
-    """Looks at all pairs of the actors of a plan. ``places`` are scenario, actor and trial, from 1, in plan order.
+    """Looks at all pairs of the actors of a plan; ``planned`` is how many trials of a scenario it has at most.
 
-    ``alpha`` is how often a pair of equal actors may be told apart, of all pairs together. Raises ValueError for fewer
-    than two actors, and for two that play no scenario in common.
+    ``places`` are scenario, actor and trial, from 1, in plan order; ``alpha`` is how often a pair of equal actors may
+    be told apart, of all pairs together. Raises ValueError for fewer than two actors, and for two that play no scenario
+    in common.
     """
 
-    places: Iterable[tuple[str, str, int]]
-    alpha: float
-    planned: int = field(init=False, default=0)
-    _pairs: list[_Pair] = field(init=False)
-    _verdicts: dict[tuple[str, str, int], str] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, places: Iterable[tuple[str, str, int]], alpha: float) -> None:
+        self.alpha, self.planned = alpha, 0
+        self._verdicts: dict[tuple[str, str, int], str] = {}
         by_actor: dict[str, dict[str, None]] = defaultdict(dict)
-        for scenario, actor, trial in self.places:
+        for scenario, actor, trial in places:
             by_actor[actor][scenario] = None
             self.planned = max(self.planned, trial)
-        self.places = ()
         both = list(combinations(by_actor, 2))
         if not both:
             raise ValueError("two or more actors are looked at")
-        self._pairs = []
+        self._pairs: list[_Pair] = []
         for first, second in both:
             shared = tuple(scenario for scenario in by_actor[first] if scenario in by_actor[second])
             if not shared:
                 raise ValueError(f"{first} and {second} play no scenario in common")
-            looks = PairLooks(self.planned, alpha=self.alpha / len(both))
-            self._pairs.append(_Pair(first, second, shared, looks))
+            self._pairs.append(_Pair(first, second, shared, PairLooks(self.planned, alpha=alpha / len(both))))
 
     def over(self, scenario: str, actor: str, trial: int, verdict: str) -> bool:
         """A place is done; whether a pair was decided by that. One that waits for a person is not done."""

@@ -88,7 +88,7 @@ def answer(action: Action, scenario: Scenario, shown: Conversation, turn: int) -
         usage=Usage.model_validate(counted | (action.usage or {})),
         opaque=action.raw_message,
         model=shown.model,
-        fingerprint=f"rehearsal-{turn}",
+        fingerprint="rehearsal",
     )
 
 

@@ -110,7 +110,8 @@ def draw(graph: RuleGraph, path: PathTaken, flag: str) -> Drawing:
     left = _MARGIN
     for column, height in zip(order, heights, strict=True):
         _sort_by_predecessors(graph, column, boxes)
-        track = max((_label_width(edge.kind) for edge in graph.edges if edge.source in column), default=0.0)
+        own = (edge for edge in graph.edges if edge.source in column and edge.target not in {None, edge.source})
+        track = max((_label_width(edge.kind) for edge in own), default=0.0)
         # a flag may hang out below the tracks: they end before anything bends down
         width = max(max(boxes[number].width, boxes[number].flag_width - track) for number in column)
         top = _MARGIN + (max(heights) - height) / 2

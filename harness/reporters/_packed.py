@@ -20,6 +20,7 @@ from harness.reporters._path_taken import Paths, PathTaken
 from harness.reporters._rows import Episode, plain
 from harness.reporters._shape import shape
 from harness.schema.base import JsonValue
+from harness.schema.money import MICRO, told_usd
 from harness.schema.receipt import Boundary, Step
 
 __all__ = ["packed", "values"]
@@ -40,8 +41,7 @@ def packed(rows: Sequence[Episode], paths: Paths) -> str:
 def values(rows: Sequence[Episode], paths: Paths) -> JsonValue:
     """Columns by their names, each as long as ``rows``, and the tables that their numbers point into.
 
-    ``number``: in the run, from 1; ``seconds`` in hundredths, ``cost`` in millionths of a dollar, -1 for unknown, and
-    ``least`` is 1 where it was more. A number of a text points into ``texts``, -1 is none.
+    ``number``: in the run, from 1; ``seconds`` in hundredths. A number of a text points into ``texts``, -1 is none.
     """
     book = _Book(paths)
     columns: dict[str, list[int]] = {
@@ -56,7 +56,6 @@ def values(rows: Sequence[Episode], paths: Paths) -> JsonValue:
             "story",
             "seconds",
             "cost",
-            "least",
             "origin",
         )
     }
@@ -71,7 +70,7 @@ def values(rows: Sequence[Episode], paths: Paths) -> JsonValue:
             receipt.attempt,
             book.story(row),
             round(row.seconds * 100),
-            *_cost(row),
+            book.text(_cost(row)),
             book.text(row.marks.removeprefix(", ")),
         )
         for column, number in zip(columns.values(), one, strict=True):
@@ -206,12 +205,12 @@ def _changes(boundary: Boundary) -> Iterable[str]:
     )
 
 
-def _cost(row: Episode) -> tuple[int, int]:
-    """Of the calls of which it is known, -1 where it is of none; and 1 where there were others, else 0."""
+def _cost(row: Episode) -> str:
+    """Of the calls of which it is known, as it is told; empty where it is of none."""
     if row.log is None or row.receipt.actor.kind != "live":
-        return _NONE, 0
+        return ""
     costs = [call.cost_micro_usd for call in row.log.attempts if call.status != "not_sent"]
     known = [cost for cost in costs if cost is not None]
     if not known:
-        return _NONE, 0
-    return round(sum(known, Decimal(0))), int(len(known) < len(costs) or row.log.at_least)
+        return ""
+    return told_usd(sum(known, Decimal(0)) / MICRO, at_least=len(known) < len(costs) or row.log.at_least)

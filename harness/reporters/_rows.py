@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import get_args
 
+from harness.qualification.not_needed import spared
 from harness.receipt import last_attempts
 from harness.schema.actor import Provenance
 from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import Receipt
+from harness.schema.remembering import remembered
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 from harness.schema.transcript import Transcript
 from harness.schema.verdict import Verdict
@@ -28,9 +29,11 @@ __all__ = [
     "counts",
     "episodes",
     "headline",
+    "in_trials",
     "kinds_in_runs",
     "not_run",
     "plain",
+    "planned_trial",
     "planned_who",
     "stale_count",
     "state",
@@ -56,7 +59,8 @@ class Episode:
 
     ``provenance`` says where a recording that was played comes from. ``followed``: another attempt at the same episode
     came after it, and counts instead. ``plane`` is the control plane with its version where the run has several
-    versions of it, else empty. ``quarantine`` is the entry by which it is not held against the run.
+    versions of it, else empty. ``quarantine`` is the entry by which it is not held against the run. ``repeated``: it
+    is one of several trials.
     """
 
     number: int
@@ -67,14 +71,18 @@ class Episode:
     followed: bool = False
     plane: str = ""
     quarantine: QuarantineEntry | None = None
+    repeated: bool = False
 
     @property
     def actor(self) -> str:
-        """Who played, and which time: trial and attempt are named only where they are not the first."""
-        receipt = self.receipt
-        trial = "" if receipt.trial == 1 else f", trial {receipt.trial}"
-        attempt = "" if receipt.attempt == 1 else f", attempt {receipt.attempt}"
-        return f"{self.who}{trial}{attempt}"
+        """Who played, and which time: the trial is named where there are several, the attempt where it is another."""
+        attempt = "" if self.receipt.attempt == 1 else f", attempt {self.receipt.attempt}"
+        return f"{self.played}{attempt}"
+
+    @property
+    def played(self) -> str:
+        """Who played, and in which trial, whichever attempt it was."""
+        return f"{self.who}, trial {self.receipt.trial}" if self.repeated else self.who
 
     @property
     def who(self) -> str:
@@ -110,6 +118,7 @@ class Episode:
         return self.log.seconds if self.log is not None else 0.0
 
 
+@remembered(1)
 def episodes(view: RunView) -> tuple[Episode, ...]:
     """All receipts in plan order, each joined to its log by key, and to what was recorded."""
     logs = {entry.key: entry for entry in view.log}
@@ -119,7 +128,7 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
         if one.provenance is not None
     }
     count = set(map(id, last_attempts(view.receipts)))
-    several, aside = view.manifest.in_versions, view.manifest.set_aside
+    several, aside, repeated = view.manifest.in_versions, view.manifest.set_aside, in_trials(view)
     return tuple(
         Episode(
             number,
@@ -130,9 +139,17 @@ def episodes(view: RunView) -> tuple[Episode, ...]:
             followed=id(receipt) not in count,
             plane=receipt.plane.ref if receipt.plane.name in several else "",
             quarantine=aside.get((receipt.scenario, receipt.actor.ref)),
+            repeated=receipt.trial > 1 or (receipt.scenario, receipt.actor.ref, receipt.plane.ref) in repeated,
         )
         for number, receipt in enumerate(view.receipts, start=1)
     )
+
+
+def in_trials(view: RunView) -> frozenset[tuple[str, str, str]]:
+    """Scenario, actor and control plane of which its plan, or the one that it is a shard of, has a second trial."""
+    shard = view.manifest.shard
+    plan = view.manifest.plan if shard is None else shard.plan
+    return frozenset((place.scenario, place.actor, place.plane) for place in plan if place.trial > 1)
 
 
 def by_trial(rows: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], ...]:
@@ -173,27 +190,40 @@ def alike(rows: Iterable[Episode]) -> tuple[Alike, ...]:
 
 def counts(view: RunView) -> dict[Verdict, int]:
     """How many places of the plan have each verdict; of several attempts the last one counts."""
-    last = {_place(receipt): receipt.verdict for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
-    found = Counter(last.values())
-    return {verdict: found[verdict] for verdict in get_args(Verdict)}
+    found = Counter(receipt.verdict for receipt in _last(view))
+    return {verdict: found[verdict] for verdict in VERDICT_WORDS}
 
 
 def stale_count(view: RunView) -> int:
     """How many places of the plan were played from a recording that no longer fits; the last attempt counts."""
-    last = {_place(receipt): _is_stale(receipt) for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
-    return sum(last.values())
+    return sum(map(_is_stale, _last(view)))
 
 
+def _last(view: RunView) -> Iterable[Receipt]:
+    """One of each place, that of the last attempt."""
+    return {_place(receipt): receipt for receipt in sorted(view.receipts, key=lambda one: one.attempt)}.values()
+
+
+@remembered(1)
 def not_run(view: RunView) -> tuple[PlannedEpisode, ...]:
     """Places of the plan without a receipt, in plan order, but for those that were not needed."""
-    return tuple(place for place in _empty(view) if view.manifest.needs(place))
-
-
-def _empty(view: RunView) -> tuple[PlannedEpisode, ...]:
     there = {_place(receipt) for receipt in view.receipts}
     return tuple(
-        place for place in view.manifest.plan if (place.scenario, place.actor, place.plane, place.trial) not in there
+        place
+        for place in view.manifest.plan
+        if (place.scenario, place.actor, place.plane, place.trial) not in there and view.manifest.needs(place)
     )
+
+
+def planned_trial(view: RunView) -> Callable[[PlannedEpisode], str]:
+    """Tells who was to play at a place of the plan, and in which trial where there are several."""
+    several, repeated = view.manifest.in_versions, in_trials(view)
+
+    def told(place: PlannedEpisode) -> str:
+        is_one = place.trial == 1 and (place.scenario, place.actor, place.plane) not in repeated
+        return planned_who(place, several) + ("" if is_one else f", trial {place.trial}")
+
+    return told
 
 
 def planned_who(place: PlannedEpisode, several: frozenset[str]) -> str:
@@ -201,19 +231,19 @@ def planned_who(place: PlannedEpisode, several: frozenset[str]) -> str:
     return f"{place.actor}, {place.plane}" if place.plane.partition("==")[0] in several else place.actor
 
 
+@remembered(1)
 def headline(view: RunView) -> str:
     """The run in one line: ``4 of 7 passed, 2 failed, 1 not judged``; zeros other than of passes are left out.
 
     What was played from a recording that no longer fits is told as stale, and not as not judged.
     """
     found, empty, stale = counts(view), len(not_run(view)), stale_count(view)
-    spared = len(_empty(view)) - empty
     total = sum(found.values()) + empty
     less: dict[Verdict, int] = {"not_judged": stale}
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
-    besides = ((stale, STALE), (empty, "not run"), (spared, "not needed"))
-    told = [f"{number} {word}" for number, word in (*others[1:], *besides) if number]
-    return ", ".join([f"{found['pass']} of {total} passed", *told]) + _in_quarantine(view)
+    besides = ((stale, STALE), (empty, "not run"), (spared(view), "not needed"))
+    told = [f"{number:,} {word}" for number, word in (*others[1:], *besides) if number]
+    return ", ".join([f"{found['pass']:,} of {total:,} passed", *told]) + _in_quarantine(view)
 
 
 def _in_quarantine(view: RunView) -> str:

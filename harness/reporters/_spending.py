@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
+from harness.schema.money import dollars_of, told_usd
+from harness.schema.remembering import remembered
 from harness.schema.run import RunView
 
-__all__ = ["Cost", "cost_json", "cost_line", "cost_of", "dollars_of"]
-
-_MICRO = Decimal(1_000_000)
-#: Room for every digit of whatever a run can cost.
-_EXACT = Context(prec=100)
+__all__ = ["Cost", "cost_json", "cost_line", "cost_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +30,7 @@ class Cost:
     usd: Decimal | None
 
 
-def dollars_of(micro_usd: Decimal) -> Decimal:
-    """US dollars of millionths of them, rounded down to the millionth, however many there are."""
-    return (micro_usd / _MICRO).quantize(Decimal("0.000001"), ROUND_FLOOR, _EXACT)
-
-
+@remembered(1)
 def cost_of(view: RunView) -> Cost | None:
     """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
@@ -64,12 +58,12 @@ def cost_line(view: RunView) -> str | None:
         of_all = calls if cost.unknown in {0, cost.calls} else f"{cost.unknown} of {calls}"
         return f"cost: unknown ({of_all}{more})"
     if not cost.unknown:
-        return f"cost: {'>= ' if cost.damaged else ''}${cost.usd} ({calls}{more})"
-    return f"cost: >= ${cost.usd} ({cost.unknown} of {calls} of unknown cost{more})"
+        return f"cost: {told_usd(cost.usd, at_least=cost.damaged > 0)} ({calls}{more})"
+    return f"cost: {told_usd(cost.usd, at_least=True)} ({cost.unknown} of {calls} of unknown cost{more})"
 
 
 def cost_json(view: RunView) -> JsonValue:
-    """The same for machines; null where no live model was asked. Dollars are a text, for they are exact."""
+    """The same for machines; null where no live model was asked. Dollars are a text, to the millionth."""
     cost = cost_of(view)
     if cost is None:
         return None

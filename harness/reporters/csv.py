@@ -12,14 +12,15 @@ from typing import Final
 from harness.ports import Reporter
 from harness.qualification.trials import trial_of
 from harness.reporters._csv_text import Cell, csv_text
-from harness.reporters._rows import Episode, by_trial, episodes, not_run, steps_in_short
-from harness.reporters._spending import dollars_of
+from harness.reporters._rows import Episode, by_trial, episodes, not_run, planned_who, steps_in_short
+from harness.schema.money import dollars_of
 from harness.schema.receipt import Receipt
 from harness.schema.run import PlannedEpisode, RunLogEntry, RunView
 
 __all__ = ["CsvReporter", "build"]
 
 #: ``number`` is that of ``harness show RUN/NUMBER``; seconds are of the last attempt, money and tokens of all.
+#: ``decision`` is what a policy says of the actor, where one was given.
 _HEAD: Final = (
     *("run", "number", "scenario", "actor", "kind", "provider", "model"),
     *("recording", "plane", "plane_version", "trial", "verdict", "cause", "code"),
@@ -34,7 +35,7 @@ _HEAD: Final = (
         "output_tokens",
         "reasoning_tokens",
     ),
-    *("answered_by", "fingerprints", "scenario_digest", "actor_digest"),
+    *("answered_by", "fingerprints", "scenario_digest", "actor_digest", "decision"),
 )
 _TOKENS: Final = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
@@ -48,8 +49,14 @@ class CsvReporter:
     def render(self, view: RunView) -> str:
         """The whole file."""
         run: dict[str, Cell] = {"run": view.manifest.run_id}
-        played = ({**run, **_played(tries)} for tries in by_trial(episodes(view)))
-        empty = ({**run, **_empty(place)} for place in not_run(view))
+        decided = {one.who: one.word for one in view.decisions}
+        several = view.manifest.in_versions
+        played = (
+            {**run, **_played(tries), "decision": decided.get(tries[-1].who)} for tries in by_trial(episodes(view))
+        )
+        empty = (
+            {**run, **_empty(place), "decision": decided.get(planned_who(place, several))} for place in not_run(view)
+        )
         return csv_text(_HEAD, chain(played, empty))
 
 

@@ -7,6 +7,7 @@ that end alike in one scenario share a line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from harness.ports import Reporter
@@ -14,6 +15,7 @@ from harness.reporters._evidence import ending, evidence, told
 from harness.reporters._rows import Alike, alike, episodes, headline, not_run, plain
 from harness.reporters._stale import proves_nothing, to_do, tolerated
 from harness.schema.counting import worded
+from harness.schema.decision import Answer, DecisionTold
 from harness.schema.run import RunView
 
 __all__ = ["GithubReporter", "build"]
@@ -24,6 +26,13 @@ _SHOWN: Final = 10
 _LONGEST: Final = 4000
 
 _Sort = Literal["error", "warning", "notice"]
+_SORTS: Final[tuple[_Sort, ...]] = ("error", "warning", "notice")
+_DECIDED: Final[dict[Answer, _Sort]] = {
+    "fail": "error",
+    "not_judged": "warning",
+    "inconclusive": "warning",
+    "pass": "notice",
+}
 
 
 class GithubReporter:
@@ -44,13 +53,19 @@ class GithubReporter:
             first = some.first
             is_error = first.quarantine is None and (first.receipt.verdict == "fail" or (first.stale and not quiet))
             sorts["error" if is_error else "warning"].append(some)
+        files = {one.id: one.file for one in view.manifest.scenarios}
+        lines: list[str] = []
+        left_out = len(not_run(view))
+        for sort in _SORTS:
+            decided = [_decision(sort, one) for one in view.decisions if _DECIDED[one.answer] == sort]
+            found = sorts.get(sort, [])
+            shown = [*decided, *(_annotation(sort, some, files) for some in found[:_SHOWN])][:_SHOWN]
+            left_out += len(decided) + len(found) - len(shown)
+            lines += shown
         # GitHub shows ten: where there are more, this line is the one that says so
-        left_out = sum(max(0, len(found) - _SHOWN) for found in sorts.values()) + len(not_run(view))
         more = f"; {left_out} more {worded(left_out, 'is', 'are')} in the summary" if left_out else ""
-        lines = [_command("notice", f"{headline(view)}{more}", title="harness")]
-        for sort, found in sorts.items():
-            lines += [_annotation(sort, some) for some in found[:_SHOWN]]
-        return "\n".join(lines) + "\n"
+        notice = _command("notice", f"{headline(view)}{more}", title="harness")
+        return "\n".join([notice, *lines]) + "\n"
 
 
 def build() -> Reporter:
@@ -58,7 +73,12 @@ def build() -> Reporter:
     return GithubReporter()
 
 
-def _annotation(sort: _Sort, some: Alike) -> str:
+def _decision(sort: _Sort, one: DecisionTold) -> str:
+    """What a policy says of an actor; it is about no file."""
+    return _command(sort, "\n".join(one.lines)[:_LONGEST], title=one.headline)
+
+
+def _annotation(sort: _Sort, some: Alike, files: Mapping[str, str]) -> str:
     row = some.first
     receipt = row.receipt
     code = "the recording no longer fits" if row.stale else receipt.failure_code or receipt.outcome.name
@@ -67,13 +87,10 @@ def _annotation(sort: _Sort, some: Alike) -> str:
     lines += [line for piece in told(row) for line in evidence(piece)]
     lines += [proves_nothing(1)] if row.stale else []
     lines += [f"to record anew: {line}" for line in to_do([row])]
-    return _command(
-        sort,
-        "\n".join(lines)[:_LONGEST],
-        file=f"scenarios/{receipt.scenario}.toml",
-        line="1",
-        title=f"{receipt.scenario}: {code}{some.times}",
-    )
+    file = files.get(receipt.scenario)
+    place = {"file": file, "line": "1"} if file else {}
+    title = f"{receipt.scenario}, {row.who}: {code}{some.times}"
+    return _command(sort, "\n".join(lines)[:_LONGEST], **place, title=title)
 
 
 def _command(sort: _Sort, message: str, **properties: str) -> str:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.ports import Reporter
+from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, actor_rows
 from harness.reporters._cards import sections
-from harness.reporters._filling import filled
+from harness.reporters._filling import filled, fitting_rates, fitting_sections
 from harness.reporters._packed import packed
 from harness.reporters._page_template import environment, furniture
 from harness.reporters._path_taken import Paths
@@ -30,7 +31,7 @@ from harness.reporters._rows import (
     headline,
     kinds_in_runs,
     not_run,
-    planned_who,
+    planned_trial,
     stale_count,
     state,
 )
@@ -57,6 +58,10 @@ ROWS_MAX = 50_000
 PART_ROWS = 10_000
 #: What a link from a row to its card takes, in bytes.
 _LINK: Final = 48
+#: What rates, and what is said of scenarios, may take at least, in bytes; else a quarter of the page each.
+_PART_MIN: Final = 50_000
+#: Rows that a table of versions has, and as many changes are told.
+_VERSION_ROWS: Final = 100
 #: Empty places of the plan that are named.
 _NAMED: Final = 30
 
@@ -127,6 +132,9 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
     told = sections(view, rows, empty, paths, one_by_one=one_by_one)
     stale = stale_rows(rows)
     codes, more_codes = failures(rows)
+    size = SIZE_MAX if view.transcripts else BARE_MAX
+    part = max(size // 4, _PART_MIN)
+    described = fitting_sections(told, part)
     words: dict[str, object] = {
         **furniture(),
         "view": view,
@@ -134,18 +142,22 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "headline": headline(view),
         "state": state(view),
         "cost": cost_line(view),
-        "rates": rates(rows),
+        "early": told_early(view),
+        "rates": fitting_rates(rates(rows), part),
         "plot": plot(points(rows)),
+        "narrow_plot": plot(points(rows), narrow=True),
         "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
         "codes": codes,
         "more_codes": more_codes,
         "actors": actor_rows(tuple(rows)),
         "actor_headings": HEADINGS,
         "matrices": matrices(view),
-        "planned_who": planned_who,
-        "several": view.manifest.in_versions,
+        "version_rows": _VERSION_ROWS,
+        "planned": planned_trial(view),
         "tiles": _tiles(view, len(empty)),
         "sections": told,
+        "described": described,
+        "described_keys": {section.key for section in described},
         "empty": empty,
         "named": _NAMED,
         "one_by_one": one_by_one,
@@ -161,9 +173,8 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
     }
     page = environment().get_template("html.jinja")
     bare = page.render(words, shown=Room(0).shown)
-    size = SIZE_MAX if view.transcripts else BARE_MAX
     # a row whose episode has a card leads to it
-    shown = filled(told, words, size - len(bare.encode()) - _LINK * len(rows) * one_by_one)
+    shown = filled(described, words, size - len(bare.encode()) - _LINK * len(rows) * one_by_one)
     return page.render(words, shown=shown) + "\n"
 
 

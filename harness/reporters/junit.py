@@ -12,16 +12,26 @@ the last attempt passed, else ``rerunFailure`` and ``rerunError``. Who does not 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
-from xml.etree import ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 
 from harness.ports import Reporter
 from harness.qualification.trials import trial_of
-from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rows import Episode, by_trial, episodes, not_run, plain, planned_who, steps_in_short
-from harness.reporters._spending import cost_line, dollars_of
+from harness.reporters._evidence import code_or_ending, ending, evidence, told
+from harness.reporters._rows import (
+    Episode,
+    by_trial,
+    episodes,
+    not_run,
+    plain,
+    planned_trial,
+    steps_in_short,
+)
+from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, to_do, tolerated
+from harness.reporters._xml import element
+from harness.schema.money import dollars_of
 from harness.schema.run import PlannedEpisode, RunView
 from harness.schema.verdict import Verdict
 
@@ -34,10 +44,6 @@ _Parts = tuple[list[Trial], list[PlannedEpisode]]
 #: Its name and its value; None where there is none to tell.
 _Property = tuple[str, str | None]
 
-_END: Final = "</testsuites>"
-#: Cases whose elements are there at once: they take several times the room of their text.
-_CASES: Final = 1000
-
 
 class JunitReporter:
     """One XML file."""
@@ -49,22 +55,23 @@ class JunitReporter:
         """The whole file; well-formed whatever the texts are."""
         trials, empty = by_trial(episodes(view)), not_run(view)
         # of the run: what is paid for in vain is of no suite, and build servers show nothing above one
-        of_run = (("run", cost_line(view)), ("run_id", view.manifest.run_id))
-        root = ET.Element("testsuites", name=f"harness {plain(view.manifest.run_id)}")
+        decided = ((f"decision:{one.who}", "; ".join((one.headline, *one.lines))) for one in view.decisions)
+        of_run = (("run", cost_line(view)), ("run_id", view.manifest.run_id), *decided)
         names = [place.scenario for place in view.manifest.plan] + [tries[-1].receipt.scenario for tries in trials]
         of_name: dict[str, _Parts] = {name: ([], []) for name in names}
         for tries in trials:
             of_name[tries[-1].receipt.scenario][0].append(tries)
         for place in empty:
             of_name[place.scenario][1].append(place)
-        _totals(root, trials, empty, quiet=tolerated(view))
-        start = ET.tostring(root, encoding="unicode", short_empty_elements=not of_name).removesuffix(_END)
-        suites = [
-            f"  {_suite(name, (*of_run, *_about(name, parts[0], view)), parts, view)}\n"
+        named = {"name": f"harness {view.manifest.run_id}"}
+        planned = planned_trial(view)
+        suites = (
+            line
             for name, parts in of_name.items()
-        ]
-        end = [_END, "\n"] if suites else []
-        return "".join(['<?xml version="1.0" encoding="utf-8"?>\n', start, "\n", *suites, *end])
+            for line in _suite(name, (*of_run, *_about(name, parts[0], view)), parts, view, planned)
+        )
+        lines = element(0, "testsuites", {**named, **_totals(trials, empty, quiet=tolerated(view))}, suites)
+        return "\n".join(('<?xml version="1.0" encoding="utf-8"?>', *lines, ""))
 
 
 def build() -> Reporter:
@@ -72,34 +79,23 @@ def build() -> Reporter:
     return JunitReporter()
 
 
-def _suite(name: str, about: Iterable[_Property], parts: _Parts, view: RunView) -> str:
+def _suite(
+    name: str, about: Iterable[_Property], parts: _Parts, view: RunView, planned: Callable[[PlannedEpisode], str]
+) -> Iterator[str]:
     trials, empty = parts
-    suite = ET.Element("testsuite", name=plain(name), timestamp=plain(view.manifest.created_at))
-    quiet, several = tolerated(view), view.manifest.in_versions if empty else frozenset[str]()
-    _properties(suite, about)
-    _totals(suite, trials, empty, quiet=quiet)
-    pieces = [_open(suite)]
-    for start in range(0, len(trials), _CASES):
-        some = ET.Element(suite.tag)
-        for tries in trials[start : start + _CASES]:
-            _case(some, tries, quiet=quiet)
-        pieces.append(_open(some).removeprefix(f"<{suite.tag}>"))
-    rest = ET.Element(suite.tag)
-    for place in empty:
-        trial = "" if place.trial == 1 else f", trial {place.trial}"
-        case = ET.SubElement(rest, "testcase", name=plain(f"{planned_who(place, several)}{trial}"), time="0.000")
-        case.set("classname", _class(place.scenario))
-        why = "; ".join(view.manifest.stopped)
-        ET.SubElement(case, "skipped", message=plain(f"not run: {why}" if why else "not run"))
-    pieces.append(_open(rest).removeprefix(f"<{suite.tag}>"))
-    return "".join([*pieces, f"\n  </{suite.tag}>"])
-
-
-def _open(element: ET.Element) -> str:
-    """As it stands in the root, without its end: other cases follow."""
-    ET.indent(element, level=1)
-    text = ET.tostring(element, encoding="unicode", short_empty_elements=bool(len(element)))
-    return text.removesuffix(f"</{element.tag}>").removesuffix("\n  ")
+    quiet, why = tolerated(view), "; ".join(view.manifest.stopped)
+    totals = _totals(trials, empty, quiet=quiet)
+    inside = chain(_properties(2, about), chain.from_iterable(_case(tries, quiet=quiet) for tries in trials))
+    skipped = tuple(element(3, "skipped", {"message": f"not run: {why}" if why else "not run"}))
+    left = (
+        line
+        for place in empty
+        for line in element(
+            2, "testcase", {"name": planned(place), "time": "0.000", "classname": _class(place.scenario)}, skipped
+        )
+    )
+    attributes = {"name": name, "timestamp": view.manifest.created_at, **totals}
+    return element(1, "testsuite", attributes, chain(inside, left))
 
 
 def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[_Property]:
@@ -109,22 +105,27 @@ def _about(name: str, trials: Sequence[Trial], view: RunView) -> Iterator[_Prope
         yield f"actor_digest:{actor.ref}", actor.digest
 
 
-def _properties(element: ET.Element, told: Iterable[_Property]) -> None:
+def _properties(depth: int, told: Iterable[_Property]) -> Iterator[str]:
     """Those that have a value; no empty element, which some schemas refuse."""
-    there = [(name, value) for name, value in told if value is not None]
-    if there:
-        properties = ET.SubElement(element, "properties")
-        for name, value in there:
-            ET.SubElement(properties, "property", name=plain(name), value=plain(value))
+    lines = [_property(depth + 1, name, value) for name, value in told if value is not None]
+    return element(depth, "properties", {}, lines) if lines else iter(())
 
 
-def _totals(element: ET.Element, trials: Sequence[Trial], empty: Sequence[PlannedEpisode], *, quiet: bool) -> None:
+@lru_cache(4096)
+def _property(depth: int, name: str, value: str) -> str:
+    """Of many cases most say what others say too."""
+    return next(element(depth, "property", {"name": name, "value": value}))
+
+
+def _totals(trials: Sequence[Trial], empty: Sequence[PlannedEpisode], *, quiet: bool) -> dict[str, str]:
     verdicts = Counter(_counted(tries[-1], quiet=quiet) for tries in trials)
-    element.set("tests", str(len(trials) + len(empty)))
-    element.set("failures", str(verdicts["fail"]))
-    element.set("errors", str(verdicts["not_judged"]))
-    element.set("skipped", str(verdicts["pending"] + len(empty)))
-    element.set("time", f"{sum(row.seconds for tries in trials for row in tries):.3f}")
+    return {
+        "tests": str(len(trials) + len(empty)),
+        "failures": str(verdicts["fail"]),
+        "errors": str(verdicts["not_judged"]),
+        "skipped": str(verdicts["pending"] + len(empty)),
+        "time": f"{sum(row.seconds for tries in trials for row in tries):.3f}",
+    }
 
 
 def _counted(row: Episode, *, quiet: bool) -> Verdict:
@@ -133,31 +134,25 @@ def _counted(row: Episode, *, quiet: bool) -> Verdict:
     return "pending" if aside or (quiet and row.stale) else row.receipt.verdict
 
 
-def _case(suite: ET.Element, tries: Trial, *, quiet: bool) -> None:
+def _case(tries: Trial, *, quiet: bool) -> Iterator[str]:
     *earlier, row = tries
     receipt, verdict = row.receipt, _counted(row, quiet=quiet)
-    case = ET.SubElement(suite, "testcase", name=plain(_named(row)), time=f"{sum(one.seconds for one in tries):.3f}")
-    case.set("classname", _class(receipt.scenario))
-    _properties(case, _of_case(tries))
+    seconds = f"{sum(one.seconds for one in tries):.3f}"
+    inside = [*_properties(3, _of_case(tries))]
     if receipt.verdict != "pass":
         tag = {"fail": "failure", "not_judged": "error", "pending": "skipped"}[verdict]
-        problem = ET.SubElement(case, tag, message=plain(_message(row)))
-        if verdict != "pending":
-            problem.set("type", receipt.cause or "unknown")
-        problem.text = _evidence(row)
+        kind = {} if verdict == "pending" else {"type": receipt.cause or "unknown"}
+        inside += element(3, tag, {"message": _message(row), **kind}, text=_evidence(row))
     for one in earlier:
-        kind = "Failure" if one.receipt.verdict == "fail" else "Error"
-        tag = f"{'flaky' if receipt.verdict == 'pass' else 'rerun'}{kind}"
-        before = ET.SubElement(case, tag, message=plain(_message(one)), type=one.receipt.cause or "unknown")
-        ET.SubElement(before, "stackTrace").text = _evidence(one)
+        kind_of = "Failure" if one.receipt.verdict == "fail" else "Error"
+        tag = f"{'flaky' if receipt.verdict == 'pass' else 'rerun'}{kind_of}"
+        about = {"message": _message(one), "type": one.receipt.cause or "unknown"}
+        inside += element(3, tag, about, element(4, "stackTrace", {}, text=_evidence(one)))
     if earlier:
         lines = (f"attempt {one.receipt.attempt}: {_message(one)}, {one.seconds:.3f} s" for one in earlier)
-        ET.SubElement(case, "system-out").text = "\n".join(map(plain, lines))
-
-
-def _named(row: Episode) -> str:
-    """The same name whichever attempt it was: build servers know a case again by it."""
-    return row.who if row.receipt.trial == 1 else f"{row.who}, trial {row.receipt.trial}"
+        inside += element(3, "system-out", {}, text="\n".join(lines))
+    attributes = {"name": row.played, "time": seconds, "classname": _class(receipt.scenario)}
+    return element(2, "testcase", attributes, inside)
 
 
 def _of_case(tries: Trial) -> Iterator[_Property]:
@@ -187,20 +182,13 @@ def _evidence(row: Episode) -> str:
     lines += [proves_nothing(1)] if row.stale else []
     lines += [f"to record anew: {line}" for line in to_do([row])]
     lines += [f"not allowed: {change.path}" for change in receipt.boundary.changes if not change.allowed]
-    return "\n".join(plain(line) for line in (ending(receipt), *lines))
+    return "\n".join((ending(receipt), *lines))
 
 
 def _message(row: Episode) -> str:
     """What a build server shows in its list: the code, and what kind of outage it was."""
-    return _code(row) if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {_code(row)}"
-
-
-def _code(row: Episode) -> str:
-    receipt = row.receipt
-    if receipt.failure_code is None:
-        return ending(receipt)
-    outage = receipt.outcome.detail if receipt.cause == "provider" else None
-    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
+    code = code_or_ending(row.receipt)
+    return code if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {code}"
 
 
 def _class(scenario: str) -> str:

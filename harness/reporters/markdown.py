@@ -5,15 +5,17 @@ Texts stand in it as code, so nothing in them is taken for markup, and never as 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.ports import Reporter
 from harness.qualification.intervals import ends
+from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rates import Rate, RateRow, Rates, rates
+from harness.reporters._rates import Rate, Rates, rates, worst_first
 from harness.reporters._rows import (
     Alike,
     Episode,
@@ -22,7 +24,7 @@ from harness.reporters._rows import (
     headline,
     not_run,
     plain,
-    planned_who,
+    planned_trial,
     state,
     steps_in_short,
 )
@@ -30,6 +32,7 @@ from harness.reporters._spending import cost_line
 from harness.reporters._stale import proves_nothing, stale_rows, to_do
 from harness.reporters._versions import Cell, Matrix, matrices
 from harness.schema.counting import counted, worded
+from harness.schema.decision import Answer, DecisionTold
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -40,6 +43,9 @@ _SIZE_MAX: Final = 900_000
 #: So many changes between versions are told one by one.
 _CHANGES: Final = 200
 _MARKS: dict[str, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
+_DECIDED: dict[Answer, str] = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "not_judged": "⚠️"}
+#: Labels of sentences with texts that others chose: the folder of a baseline, what a provider calls a model, a reason.
+_OF_OTHERS: Final = frozenset({"baseline", "model", "set aside"})
 _ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
 
@@ -53,12 +59,14 @@ class MarkdownReporter:
         """The whole file."""
         in_order = episodes(view)
         rows = sorted(in_order, key=lambda row: _ORDER.index(row.receipt.verdict))
-        manifest, several = view.manifest, view.manifest.in_versions
+        manifest = view.manifest
         planes = ", ".join(_code(plane.ref) for plane in manifest.planes)
         parts = [f"## harness: {headline(view)}\n\n{_code(manifest.run_id)}, {state(view)}, {planes}\n"]
         cost = cost_line(view)
         parts += [] if cost is None else [f"{cost}\n"]
         parts += [f"not run: {plain(why)}\n" for why in manifest.stopped]
+        parts += _early(view)
+        parts += [_decision(one) for one in view.decisions]
         actors = actor_rows(in_order)
         parts += [_actors(actors)] if actors else []
         found = rates(in_order)
@@ -75,7 +83,8 @@ class MarkdownReporter:
             for row in rows
             if row.followed or (row.receipt.verdict == "pass" and trials[row.receipt.scenario, row.who] == 1)
         ]
-        empty = ((_code(place.scenario), _code(planned_who(place, several))) for place in not_run(view))
+        planned = planned_trial(view)
+        empty = ((_code(place.scenario), _code(planned(place))) for place in not_run(view))
         table += [_cells("not run", *cells, "", "") for cells in empty]
         problems = [_problem(some) for some in failed]
         # the table says less of more episodes: it may use half of what there is
@@ -109,6 +118,21 @@ def _fitting(head: str, pieces: Iterable[str], what: str, room: int) -> list[str
     return ["".join(kept), *told] if any(kept) or told else []
 
 
+def _early(view: RunView) -> list[str]:
+    """Who was found to be better, after how many trials, and what that saved."""
+    told = told_early(view)
+    return ["".join(f"- {_code(line)}\n" for line in told)] if told else []
+
+
+def _decision(one: DecisionTold) -> str:
+    """What a policy says of an actor, and what that rests on."""
+    label, lines = "", ""
+    for own, said in one.sentences:
+        label = own or label
+        lines += f"- {label}: {_code(said) if label in _OF_OTHERS else plain(said)}\n"
+    return f"### {_DECIDED[one.answer]} {_code(one.who)}: {one.word} by {_code(one.policy)}\n\n{lines}"
+
+
 def _stale(rows: Iterable[Episode]) -> list[str]:
     """What stale recordings say, and what to do about them."""
     stale = stale_rows(rows)
@@ -138,12 +162,8 @@ def _rates_rows(found: Rates) -> Iterator[str]:
     """All together first, then scenarios, those that passed the least first."""
     if found.total is not None:
         yield _cells("all scenarios", *map(_rate, found.total.cells))
-    for row in sorted(found.rows, key=_least):
+    for row in worst_first(found.rows):
         yield _cells(_code(row.name), *map(_rate, row.cells))
-
-
-def _least(row: RateRow) -> float:
-    return min((cell.share for cell in row.cells if cell is not None and cell.n), default=0.0)
 
 
 def _rate(cell: Rate | None) -> str:
@@ -186,7 +206,8 @@ def _row(row: Episode, some: Alike | None = None) -> str:
     verdict = f"{_MARKS[receipt.verdict]} {row.word}{some.times if some else ''}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
     player = f"{row.who}{row.marks}" if some and some.count > 1 else row.player
-    return _cells(verdict, _code(receipt.scenario), _code(player), code, _code(steps_in_short(receipt)))
+    steps = f"{'first: ' if some and some.count > 1 else ''}{_code(steps_in_short(receipt))}"
+    return _cells(verdict, _code(receipt.scenario), _code(player), code, steps)
 
 
 def _cells(*texts: str) -> str:
@@ -200,7 +221,7 @@ def _problem(some: Alike) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
-    head += f"; {some.count} of {some.trials} trials ended so" if some.count > 1 else ""
+    head += f"; {some.count} of {some.trials} trials ended with this code, it is the first" if some.count > 1 else ""
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):
@@ -215,12 +236,7 @@ def _problem(some: Alike) -> str:
 def _code(text: str) -> str:
     """A text as inline code, whatever it is: behind more backticks than it holds."""
     clean = plain(text)
-    longest = max((len(run) for run in _runs(clean)), default=0)
+    longest = max(map(len, re.findall("`+", clean)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if clean.startswith("`") or clean.endswith("`") else ""
     return f"{fence}{pad}{clean}{pad}{fence}" if clean.strip() else ""
-
-
-def _runs(text: str) -> list[str]:
-    """The runs of backticks in a text."""
-    return [run for run in "".join(letter if letter == "`" else " " for letter in text).split(" ") if run]

@@ -46,11 +46,13 @@ function inRuns(steps) {
 }
 
 function rowsOf(columns, text, stories) {
+  const place = (at) => [columns.scenario[at], columns.actor[at], columns.plane[at]].join();
+  const repeated = new Set(columns.trial.flatMap((trial, at) => (trial > 1 ? [place(at)] : [])));
   return columns.number.map((number, at) => {
     const row = {
       number, scenario: text(columns.scenario[at]), actor: text(columns.actor[at]), plane: text(columns.plane[at]),
       trial: columns.trial[at], attempt: columns.attempt[at], story: stories[columns.story[at]],
-      seconds: columns.seconds[at] / 100, cost: columns.cost[at], least: columns.least[at] === 1,
+      seconds: columns.seconds[at] / 100, cost: text(columns.cost[at]), repeated: repeated.has(place(at)),
       origin: text(columns.origin[at]),
     };
     row.hay = `${row.scenario}\n${row.actor}\n${row.plane}\n${row.origin}`.toLowerCase();
@@ -63,11 +65,11 @@ function whoOf(row, several) {
 }
 
 function playerOf(row, several) {
-  const times = [row.trial > 1 ? `trial ${row.trial}` : "", row.attempt > 1 ? `attempt ${row.attempt}` : ""];
+  const times = [row.repeated ? `trial ${row.trial}` : "", row.attempt > 1 ? `attempt ${row.attempt}` : ""];
   return [whoOf(row, several), ...times.filter(Boolean)].join(", ");
 }
 
-function dollars(row) {
-  if (row.cost === NONE) return "";
-  return `${row.least ? "≥ " : ""}$${(row.cost / 1e6).toFixed(row.cost < 10000 ? 5 : 4)}`;
+/** What it cost as a number, to sort by; what is unknown is less than nothing. */
+function priceOf(row) {
+  return row.cost === "" ? NONE : Number(row.cost.replace(/[^\d.]/g, ""));
 }

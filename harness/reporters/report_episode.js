@@ -23,7 +23,7 @@ function panelOf(book, several) {
     buttons.before.disabled = at <= 0;
     buttons.after.disabled = at >= total - 1;
     body.append(el("p", { class: "who" }, breakable(playerOf(row, several)), " ",
-      el("span", { class: "soft" }, [`${row.seconds.toFixed(2)} s`, dollars(row)].filter(Boolean).join(" · "))));
+      el("span", { class: "soft" }, [`${row.seconds.toFixed(2)} s`, row.cost].filter(Boolean).join(" · "))));
     const card = document.querySelector(`#episode-${row.number} > .body`);
     if (card) {
       lent = { part: card, home: card.parentElement };

@@ -5,7 +5,7 @@ const KEYS = ["q", "scenario", "actor", "version", "code", "verdict", "sort", "p
 const ORDERS = {
   number: (row) => row.number, verdict: (row) => row.story.word, scenario: (row) => row.scenario,
   actor: (row) => row.actor, trial: (row) => row.trial, code: (row) => row.story.code, steps: (row) => row.story.steps.length,
-  seconds: (row) => row.seconds, cost: (row) => row.cost,
+  seconds: (row) => row.seconds, cost: priceOf,
 };
 
 function chosen(book, state) {
@@ -73,7 +73,7 @@ function explorer(book) {
   }
   if (book.rows.every((row) => row.trial === 1 && row.attempt === 1)) at("explorer").classList.add("once");
   if (book.rows.every((row) => !row.story.code)) at("explorer").classList.add("uncoded");
-  const priced = book.rows.some((row) => row.cost !== NONE);
+  const priced = book.rows.some((row) => row.cost !== "");
   if (!priced) at("explorer").classList.add("unpriced");
 
   function keep() {
@@ -90,7 +90,7 @@ function explorer(book) {
       el("td", null, breakable(whoOf(row, several))), el("td", { class: "number trial" }, String(row.trial),
         row.attempt > 1 ? el("span", { class: "soft" }, `, attempt ${row.attempt}`) : ""), el("td", { class: "mono code" }, breakable(row.story.code)),
       el("td", { class: "wide" }, chips(row.story)), el("td", { class: "number" }, `${row.seconds.toFixed(2)} s`),
-      el("td", { class: "number price" }, dollars(row)));
+      el("td", { class: "number price" }, row.cost));
   }
 
   function update() {
@@ -112,7 +112,7 @@ function explorer(book) {
     at("clear").hidden = !Object.keys(fields).some((name) => state[name]);
     for (const head of heads) {
       const way = { [head.dataset.key]: "ascending", [`-${head.dataset.key}`]: "descending" };
-      if (way[state.sort] && state.sort.replace("-", "") === head.dataset.key) head.setAttribute("aria-sort", way[state.sort]);
+      if (way[state.sort]) head.setAttribute("aria-sort", way[state.sort]);
       else head.removeAttribute("aria-sort");
     }
     keep();

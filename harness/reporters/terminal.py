@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
@@ -12,8 +11,10 @@ from rich.text import Text
 
 from harness.ports import Reporter
 from harness.reporters._actors import HEADINGS, actor_rows
+from harness.reporters._concluded import concluded
 from harness.reporters._console import fits, indented, paper, unbroken, whole, written_on
 from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._groups import Group, commonest, grouped, rolled
 from harness.reporters._rows import (
     Episode,
     counts,
@@ -21,14 +22,13 @@ from harness.reporters._rows import (
     headline,
     not_run,
     plain,
-    planned_who,
+    planned_trial,
     state,
-    steps_in_short,
 )
 from harness.reporters._spending import cost_line
 from harness.reporters._stale import to_do
 from harness.reporters._versions_told import tell_versions
-from harness.schema.receipt import Receipt
+from harness.schema.counting import counted
 from harness.schema.run import RunView
 from harness.schema.verdict import Verdict
 
@@ -38,6 +38,10 @@ __all__ = ["TerminalReporter", "build", "summary"]
 _WIDE = 110
 #: Up to so many episodes each is told by itself.
 _LISTED = 60
+#: Up to so many endings of many episodes each is told by itself.
+_ENDINGS = 100
+#: So many rows are told where there are more, and the evidence of so many endings.
+_ROWS, _EVIDENCE = 200, 20
 _STALE = "Stale (proves nothing until recorded anew)"
 _ASIDE = "In quarantine (shown, not held against the run)"
 _TITLES: dict[str, Verdict] = {
@@ -60,22 +64,6 @@ _UNFINISHED = {
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not_judged": "yellow", "pending": "cyan"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Episodes that are told as one; never empty."""
-
-    rows: tuple[Episode, ...]
-
-    @property
-    def first(self) -> Episode:
-        return self.rows[0]
-
-    @property
-    def seconds(self) -> float:
-        """On average."""
-        return sum(row.seconds for row in self.rows) / len(self.rows)
-
-
 class TerminalReporter:
     """The terminal's summary as a file, 100 columns, without colour."""
 
@@ -84,7 +72,7 @@ class TerminalReporter:
 
     def render(self, view: RunView) -> str:
         """The whole file."""
-        return summary(view, width=100, color=False) + "\n"
+        return summary(view, width=100, color=False) + "\n" + concluded(view, width=100)
 
 
 def build() -> Reporter:
@@ -95,17 +83,18 @@ def build() -> Reporter:
 def summary(view: RunView, *, width: int, color: bool, folder: str = "", written: Collection[str] = ()) -> str:
     """The run in ``width`` columns (at least 40), without a final newline.
 
-    Nothing is cut off: long cells fold; what is meant to be copied stays on one line, however long. ``written`` are
-    the names of the reports in ``folder``. Above 60 episodes those that ended alike are told together.
+    Long cells fold; what is meant to be copied stays on one line, however long. ``written`` are the names of the
+    reports in ``folder``. Above 60 episodes those that ended alike are told together, and above 100 such endings the
+    commonest are told, with how many others there are: other reports have them all.
     """
     console = paper(width, color=color)
     rows = episodes(view)
     many = len(rows) > _LISTED
-    groups = _grouped(rows, many=many)
+    groups = grouped(rows, many=many)
     _counts(console, view, rows)
     if rows:
         console.print()
-        console.print(_table(groups, width=console.width, many=many))
+        _tell(console, groups, many=many)
     _actors(console, rows)
     tell_versions(console, view)
     for title, verdict in _TITLES.items():
@@ -125,19 +114,6 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     return written_on(console)
 
 
-def _grouped(rows: Iterable[Episode], *, many: bool) -> list[_Group]:
-    """Every episode by itself; of many, those of one scenario, actor and ending together."""
-    if not many:
-        return [_Group((row,)) for row in rows]
-    found: dict[tuple[str, ...], list[Episode]] = {}
-    for row in rows:
-        receipt = row.receipt
-        sort = (receipt.scenario, row.who, row.word, receipt.failure_code or "", ending(receipt))
-        found.setdefault(sort, []).append(row)
-    place = {scenario: number for number, scenario in enumerate(dict.fromkeys(sort[0] for sort in found))}
-    return [_Group(tuple(found[sort])) for sort in sorted(found, key=lambda sort: place[sort[0]])]
-
-
 def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
     found = counts(view)
     total = sum(found.values()) + len(not_run(view))
@@ -153,7 +129,21 @@ def _counts(console: Console, view: RunView, rows: tuple[Episode, ...]) -> None:
         console.print(Text(cost, style="dim"))
 
 
-def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
+def _tell(console: Console, groups: Sequence[Group], *, many: bool) -> None:
+    """A row a group; those that passed are left out first where there are too many."""
+    rows = rolled(groups) if len(groups) > _ENDINGS else groups
+    shown = rows
+    if len(rows) > _ROWS:
+        others = [group for group in rows if group.first.receipt.verdict != "pass"]
+        shown = commonest(others, _ROWS)
+    console.print(_table(shown, width=console.width, many=many))
+    if len(shown) < len(rows):
+        passed = sum(group.first.receipt.verdict == "pass" for group in rows)
+        left_out = len(rows) - len(shown)
+        indented(console, f"and {counted(left_out, 'row')} more, {passed} of them of trials that passed", 3)
+
+
+def _table(groups: Sequence[Group], *, width: int, many: bool) -> Table:
     wide = width >= _WIDE
     table = Table(box=None, show_header=wide, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("times" if many else "", justify="right", no_wrap=True, style="dim")
@@ -172,14 +162,14 @@ def _table(groups: Sequence[_Group], *, width: int, many: bool) -> Table:
             table.add_row("", "", Text(plain(scenario), style="bold", overflow="fold"))
         number = f"{len(group.rows)} x" if many else f"{group.first.number}."
         actor = _told_once(group.first) if many else group.first.player
-        seconds, steps = f"{group.seconds:.2f}", steps_in_short(receipt)
+        seconds = f"{group.seconds:.2f}"
         verdict = Text(group.first.word, style=_STYLES[receipt.verdict])
         if wide:
-            table.add_row(number, verdict, *map(_cell, (actor, _code(receipt) or receipt.outcome.name, steps)), seconds)
+            codes = _cell(*(group.codes or (receipt.outcome.name,)))
+            table.add_row(number, verdict, _cell(actor), codes, _cell(group.steps), seconds)
         else:
-            table.add_row(
-                number, verdict, _cell(f"{actor}, {seconds} s{' each' if many else ''}", _code(receipt), steps)
-            )
+            took = f"{seconds} s each" if len(group.rows) > 1 else f"{seconds} s"
+            table.add_row(number, verdict, _cell(f"{actor}, {took}", *group.codes, group.steps))
     return table
 
 
@@ -213,20 +203,13 @@ def _cell(*texts: str) -> Text:
     return Text("\n".join(plain(text) for text in texts if text), overflow="fold")
 
 
-def _code(receipt: Receipt) -> str:
-    """The code with the sort of an outage; an ending that has no code is told as it is, a pass needs no words."""
-    if receipt.failure_code is None:
-        return "" if receipt.verdict == "pass" else ending(receipt)
-    outage = receipt.outcome.detail if receipt.cause == "provider" else None
-    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
-
-
-def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
+def _problems(console: Console, title: str, groups: Sequence[Group]) -> None:
     if not groups:
         return
     console.print()
     console.print(Text(title, style="bold"))
-    for group in groups:
+    shown = groups if len(groups) <= _LISTED else commonest(groups, _EVIDENCE)
+    for group in shown:
         receipt = group.first.receipt
         times = "" if len(group.rows) == 1 else f" (the first of {len(group.rows)} that ended so)"
         head = f"{group.first.number}. {receipt.scenario}, {group.first.player}{times}"
@@ -243,6 +226,8 @@ def _problems(console: Console, title: str, groups: Sequence[_Group]) -> None:
         for change in receipt.boundary.changes:
             if not change.allowed:
                 indented(console, f"not allowed: {change.path} {change.change} by {change.by.replace('_', ' ')}", 3)
+    if len(shown) < len(groups):
+        indented(console, f"and {counted(len(groups) - len(shown), 'rarer ending')}: see report.html or junit.xml", 3)
 
 
 def _to_do(console: Console, rows: Iterable[Episode]) -> None:
@@ -262,9 +247,9 @@ def _rest(console: Console, view: RunView) -> None:
     console.print(Text("Not run", style="bold"))
     for why in view.manifest.stopped:
         indented(console, why, 3, "yellow")
-    several = view.manifest.in_versions
+    planned = planned_trial(view)
     for place in empty[:_LISTED]:
-        indented(console, f"{place.scenario}, {planned_who(place, several)}, trial {place.trial}", 3)
+        indented(console, f"{place.scenario}, {planned(place)}", 3)
     if len(empty) > _LISTED:
         indented(console, f"and {len(empty) - _LISTED} more", 3)
 
@@ -281,7 +266,7 @@ def _next(console: Console, view: RunView, rows: tuple[Episode, ...], folder: st
             indented(console, f"{name:<15} {about}", 3)
     others = [name for name in written if name not in _FILES]
     if others:
-        indented(console, f"{'also there':<16}{', '.join(others)}", 3)
+        unbroken(console, f"{'also there':<16}{', '.join(others)}", 3, hang=16)
     failed = next((row.receipt for row in rows if row.receipt.verdict == "fail"), None)
     if failed is not None and failed.actor.kind == "script":
         own = next((one.plane for one in view.manifest.scenarios if one.id == failed.scenario), "")

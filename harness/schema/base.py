@@ -11,9 +11,11 @@ from hashlib import sha256
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import ClassVar, Final, Protocol, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 __all__ = [
+    "OF_ITS_TYPE",
     "SAME_ERRORS",
     "Digest",
     "Frozen",
@@ -47,6 +49,16 @@ class Frozen(BaseModel):
         serialize_by_alias=True,
     )
 
+
+def _of_its_type(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    found: object = validate(value)
+    if type(found) is not type(value):
+        raise PydanticCustomError("literal_error", "is equal to it, and of another type")
+    return found
+
+
+#: Of a constant that is a number, true or false: pydantic takes whatever is equal to it, and ``true`` is no 1.
+OF_ITS_TYPE: Final = WrapValidator(_of_its_type)
 
 #: Errors of pydantic that have another name in a dataclass.
 SAME_ERRORS: Final = {"unexpected_keyword_argument": "extra_forbidden", "dataclass_type": "model_type"}

@@ -39,8 +39,9 @@ class PlaceChange(Frozen):
     """One scenario. ``chance`` is that of rates as far apart without a difference, two-sided, one scenario by itself.
 
     ``corrected`` is that where all scenarios are looked at (Benjamini and Hochberg); both None where a side has only
-    one trial, or nothing can be held against each other. ``set_aside``: it is in quarantine in the later run. ``parts``
-    are the dotted keys of the scenario's file in which a changed one differs, where both runs tell them.
+    one trial, or nothing can be held against each other. ``is_sure``: by that more than chance explains, or every trial
+    of somebody who leaves nothing to chance came out the other way. ``set_aside``: it is in quarantine in the later
+    run. ``parts`` are the dotted keys of the scenario's file in which a changed one differs, where both runs tell them.
     """
 
     scenario: str
@@ -49,6 +50,7 @@ class PlaceChange(Frozen):
     now: Counts | None
     chance: float | None = None
     corrected: float | None = None
+    is_sure: bool = False
     set_aside: bool = False
     parts: tuple[str, ...] = ()
 
@@ -97,6 +99,10 @@ class RunChanges(Frozen):
     now: Side
     actors: tuple[ActorChanges, ...]
 
-    def count(self, kind: PlaceKind) -> int:
-        """Scenarios of all actors that such a change was found of, without those in quarantine."""
-        return sum(kind in place.kinds and not place.set_aside for one in self.actors for place in one.places)
+    def count(self, kind: PlaceKind, *, sure: bool = False) -> int:
+        """Scenarios of all actors that such a change was found of, without those in quarantine.
+
+        ``sure``: only where chance does not explain that rates differ.
+        """
+        found = (place for one in self.actors for place in one.places if kind in place.kinds)
+        return sum((place.is_sure or not sure) and not place.set_aside for place in found)

@@ -9,7 +9,7 @@ from harness.schema.comparison import Contender
 from harness.schema.name import ScenarioId
 from harness.schema.qualification import Difference, Interval
 
-__all__ = ["Answer", "Decision", "Demand", "Evidence", "Finding", "Reason", "SetAside"]
+__all__ = ["Answer", "Decision", "DecisionTold", "Demand", "Evidence", "Finding", "Reason", "SetAside"]
 
 #: ``not_judged``: more was not judged than the policy allows.
 Answer = Literal["pass", "fail", "inconclusive", "not_judged"]
@@ -56,7 +56,7 @@ class Evidence(Frozen):
 
 
 class Reason(Frozen):
-    """What was found about one demand.
+    """What was found about one demand, which names those of its scenarios that are not set aside: all where all are.
 
     ``counted`` is what it was decided by, ``otherwise`` the same with trials counted the other way that were not
     judged. ``trials`` are how many each of its scenarios would need to tell, those that are there too; None where that
@@ -103,3 +103,30 @@ class Decision(Frozen):
     models_before: tuple[str, ...]
     reasons: tuple[Reason, ...]
     set_aside: tuple[SetAside, ...]
+
+
+class DecisionTold(Frozen):
+    """One in plain words: about whom, as reports call it, what it is, by which policy.
+
+    ``sentences`` say what it rests on, each behind its label, which is empty where it is that of the one before.
+    """
+
+    who: str
+    answer: Answer
+    word: str
+    policy: str
+    sentences: tuple[tuple[str, str], ...]
+
+    @property
+    def headline(self) -> str:
+        """``candidate: PASS by policy.toml``."""
+        return f"{self.who}: {self.word} by {self.policy}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Each sentence behind the label that it goes with."""
+        label, found = "", []
+        for own, said in self.sentences:
+            label = own or label
+            found.append(f"{label}: {said}")
+        return tuple(found)

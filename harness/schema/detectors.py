@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Digest, Frozen, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, Plain, plain
 
 __all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 
@@ -14,7 +14,7 @@ __all__ = ["CallMarks", "DetectorSpec", "Stuck"]
 Stuck = Literal["same_action", "malformed", "similar_error", "long_text"]
 
 #: So many in a row trip a detector (2..1,000); false turns it off. One alone is no repetition.
-Threshold = Annotated[int, Field(ge=2, le=1_000)] | Literal[False]
+Threshold = Annotated[int, Field(ge=2, le=1_000)] | Annotated[Literal[False], OF_ITS_TYPE]
 
 
 class DetectorSpec(Frozen):

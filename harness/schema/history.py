@@ -66,5 +66,5 @@ class IndexedRun(Frozen):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of its plan is left to play; shards are told where they are put together."""
-        return self.state == "complete" and not self.shard
+        """Whether all of its plan was played, whatever came out; shards are told where they are put together."""
+        return self.state == "complete" and not self.shard and not self.ended_early

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import OF_ITS_TYPE, Frozen
 
 __all__ = ["NotJudged", "Policy", "Tier"]
 
@@ -67,7 +67,7 @@ class Policy(_Demands):
     judged trials that each scenario has at least before anything passes.
     """
 
-    schema_version: Literal[1] = Field(alias="schema")
+    schema_version: Annotated[Literal[1], OF_ITS_TYPE] = Field(alias="schema")
     alpha: Annotated[float, Field(ge=0.0001, le=0.2)] = 0.05
     power: Annotated[float, Field(ge=0.5, le=0.99)] = 0.8
     trials: _Trials = 1

@@ -17,6 +17,7 @@ class ActorPower(Frozen):
     scenarios, ``usd`` and ``seconds`` what those take, one after the other; None where that is unknown. ``has`` is how
     many judged trials of a scenario there are, ``finds`` the smallest drop that these find, a share; None where none
     is found, or there are no trials. ``low`` scenarios pass less often than the drop, so there it cannot show.
+    ``ended_early``: that rate is of a run that ended when its own actors were told apart, which moved it.
     """
 
     run: str
@@ -32,6 +33,7 @@ class ActorPower(Frozen):
     is_lower_bound: bool
     seconds: float | None
     finds: float | None
+    ended_early: bool = False
 
 
 class PowerPlan(Frozen):

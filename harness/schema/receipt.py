@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, NewType, TypeVar
 from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
 
 from harness.schema.actor import ActorIdentity
-from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, Numerous, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.evidence import Writer
 from harness.schema.finding import FindingCheck
@@ -141,7 +141,7 @@ class Receipt(Numerous):
     ``definition_digest`` covers everything that was frozen at open, after workspace paths became placeholders.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Annotated[Literal[1], OF_ITS_TYPE] = 1
     scenario: ScenarioId
     scenario_digest: Annotated[Digest, _SHARED]
     definition_digest: Annotated[Digest | None, _SHARED]

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from harness.schema.base import Digest, Frozen, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, Plain, plain
 from harness.schema.command import CommandShape
 from harness.schema.detectors import CallMarks
 from harness.schema.message import FinishReason, Quirk, Usage
@@ -67,7 +67,7 @@ class Opened(Plain):
     """The definition is frozen. ``parts`` are the digests of what it consists of, by name."""
 
     kind: Literal["opened"] = "opened"
-    version: Literal[1] = 1
+    version: Annotated[Literal[1], OF_ITS_TYPE] = 1
     scenario: str
     definition: Digest
     actor: Digest

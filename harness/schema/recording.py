@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from harness.schema.actor import ActorIdentity, Provenance
-from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, JsonValue
 from harness.schema.name import KindName, Pointer, ScenarioId
 from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import RedactedText
@@ -41,7 +41,7 @@ class RecordingHeader(Frozen):
     """
 
     line: Literal["header"] = "header"
-    format: Literal[1] = 1
+    format: Annotated[Literal[1], OF_ITS_TYPE] = 1
     scenario: ScenarioId
     scenario_digest: Digest | None
     actor: ActorIdentity

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field
 
-from harness.schema.base import Frozen, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Frozen, Plain, plain
 from harness.schema.message import Usage
 from harness.schema.name import ScenarioId
 
@@ -155,7 +155,7 @@ class RehearsedModel(Frozen):
 class PolicyFile(Frozen):
     """``[policy.NAME]`` and ``[model.NAME]`` tables."""
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Annotated[Literal[1], OF_ITS_TYPE] = Field(alias="schema")
     policy: dict[_Name, RehearsedPolicy] = Field(min_length=1)
     model: dict[_ModelName, RehearsedModel] = Field(min_length=1)
 

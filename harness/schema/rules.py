@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import OF_ITS_TYPE, Frozen
 from harness.schema.name import Code, Fact, KindName, Pointer, WorkspacePath
 from harness.schema.source import ValueSource
 from harness.schema.tool import ErrorClass
@@ -53,8 +53,8 @@ class AnswerCheck(Frozen):
     one_of: Annotated[tuple[Scalar, ...], Field(min_length=1, max_length=64)] | None = None
     contains: Scalar = None
     same_as: Pointer | None = None
-    empty: Literal[True] | None = None
-    absent: Literal[True] | None = None
+    empty: Annotated[Literal[True], OF_ITS_TYPE] | None = None
+    absent: Annotated[Literal[True], OF_ITS_TYPE] | None = None
     near: Near | None = None
     commands: dict[KindName, Annotated[int, Field(ge=0)]] | None = None
     none_contains: str | None = None

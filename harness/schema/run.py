@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
 from harness.schema.actor import ActorIdentity, ActorSpec, Provenance
-from harness.schema.base import Digest, Frozen, Numerous, Plain, plain
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, Numerous, Plain, plain
 from harness.schema.confinement import Confinement, Hold, SandboxLevel
+from harness.schema.decision import DecisionTold
 from harness.schema.early import EarlyStop
 from harness.schema.graph import RuleGraph
 from harness.schema.message import Usage
@@ -44,10 +45,8 @@ __all__ = [
     "Shard",
 ]
 
-
 #: What can be done with an episode: nothing more, answer it, go on with it, begin it again, find out what was done.
 RecoveryClass = Literal["complete", "suspended", "resume_eligible", "restart_required", "reconciliation_required"]
-
 
 #: The error of an attempt that somebody said had failed, for nobody knew.
 DECIDED = "decided"
@@ -222,9 +221,10 @@ class ReceiptLink(Numerous):
 
 
 class ScenarioSummary(Frozen):
-    """What a report tells of a scenario without its file; ``parts`` are short digests by dotted key.
+    """What a report tells of a scenario; ``parts`` are short digests by dotted key.
 
-    ``plane`` is the version of its control plane that it names itself; empty where that was not noted.
+    ``plane`` is the version of its control plane that it names itself; empty where that was not noted. ``file`` is
+    where it lay below the working folder; empty for one that lay elsewhere, as those do that come with harness.
     """
 
     id: ScenarioId
@@ -234,6 +234,7 @@ class ScenarioSummary(Frozen):
     graph: RuleGraph
     parts: dict[str, str] = {}
     plane: str = ""
+    file: str = ""
 
 
 class Enforcement(Frozen):
@@ -285,7 +286,7 @@ class Manifest(Frozen):
     empty seal.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Annotated[Literal[1], OF_ITS_TYPE] = 1
     run_id: str
     harness_version: str
     python: str
@@ -335,7 +336,7 @@ class RunView(Frozen):
 
     ``beyond`` are model calls that were paid for, or may have been, and of which the log tells nothing; ``remarks`` are
     lines about what was left out of it, for it could not be read. ``killed``: it did not end, and nobody plays it now.
-    ``trends`` are of its actors over the runs before it and itself, where those are known.
+    ``trends`` are of its actors over the runs before it and itself, where those are known, ``decisions`` of a policy.
     """
 
     manifest: Manifest
@@ -346,3 +347,4 @@ class RunView(Frozen):
     remarks: tuple[str, ...] = ()
     killed: bool = False
     trends: tuple[Trend, ...] = ()
+    decisions: tuple[DecisionTold, ...] = ()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from harness.schema.base import Digest, Frozen, JsonValue
+from harness.schema.base import OF_ITS_TYPE, Digest, Frozen, JsonValue
 from harness.schema.classifier import ClassifierName, ClassifierSpec
 from harness.schema.closing import ClosingSpec
 from harness.schema.command import CallSpec
@@ -197,7 +197,7 @@ class Scenario(Frozen):
     With a ``packet`` it may do without tools, kinds and ``end``: then the actor answers, and a classifier judges that.
     """
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Annotated[Literal[1], OF_ITS_TYPE] = Field(alias="schema")
     id: ScenarioId
     asks: str
     tags: tuple[str, ...] = Field(default=(), max_length=64)

@@ -59,6 +59,7 @@ class _Play:
     may_start: Callable[[], bool]
     undone: set[int]
     stopping: Stopping | None = None
+    fewer: Callable[[int], None] = lambda _: None
     delivered: int = 0
     crashes: list[Crash] = field(default_factory=list)
     refusal: InputError | None = None
@@ -79,7 +80,9 @@ class _Play:
         if stopping is None or result.log.resumable or receipt.outcome.status == "cancelled":
             return
         if stopping.over(receipt.scenario, receipt.actor.ref, receipt.trial, receipt.verdict):
-            self.undone -= self.queue.keep(lambda job: stopping.needs(job.actor.identity.ref, job.trial))
+            gone = self.queue.keep(lambda job: stopping.needs(job.actor.identity.ref, job.trial))
+            self.undone -= gone
+            self.fewer(len(gone))
 
 
 def run_suite(
@@ -96,6 +99,7 @@ def run_suite(
     before: Sequence[EpisodeResult] = (),
     pacing: Pacing | None = None,
     stopping: Stopping | None = None,
+    fewer: Callable[[int], None] = lambda _: None,
 ) -> SuiteEnd:
     """Run all jobs, at most ``jobs_at_once`` at a time, and hand each result with its place in the plan to ``done``.
 
@@ -107,12 +111,13 @@ def run_suite(
     refused by the run's ceiling, counts as not run where it cost nothing or is kept on disk. A bug in one episode is
     kept as a Crash and harms no other. ``before`` are results of this run from before its process was killed: refusals
     in a row are counted on from there. ``pacing`` holds back episodes of a provider that wants fewer at once, before
-    they are begun, so that their own time does not run yet. Raises the first InputError that an episode raised, after
+    they are begun, so that their own time does not run yet. ``stopping`` lets go of what nobody needs any more, and
+    ``fewer`` is told how many episodes those are. Raises the first InputError that an episode raised, after
     those in flight ended, and whatever ``done`` raises.
     """
     care = care or Care(retries=0)
     queue = Queue(jobs, care, before, pacing, in_rounds=stopping is not None)
-    play = _Play(queue, done, again or done, stop, may_start, set(range(len(jobs))), stopping)
+    play = _Play(queue, done, again or done, stop, may_start, set(range(len(jobs))), stopping, fewer)
     flight: dict[Future[EpisodeResult | None], Entry] = {}
     ended = SimpleQueue[Future[EpisodeResult | None]]()
     with nullcontext(pool) if pool is not None else closing(_Threads(episode, jobs_at_once, stop)) as players:

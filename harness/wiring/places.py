@@ -125,6 +125,15 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
     return _loaded(path, variant)
 
 
+def own_file(place: Settings, loaded: LoadedScenario) -> str:
+    """A scenario's file as a repository in the working folder calls it; empty where it is none of that repository."""
+    path, here, bundled = Path(loaded.path).resolve(), place.cwd.resolve(), _bundled()
+    # an environment with harness in it may lie in the repository too
+    if not path.is_relative_to(here) or (path.is_relative_to(bundled) and bundled != here / "scenarios"):
+        return ""
+    return path.relative_to(here).as_posix()
+
+
 def load_variant(loaded: LoadedScenario, name: str) -> LoadedScenario:
     """Another variant of a loaded scenario's file, by its name; ``base`` is the file itself. Raises ScenarioError."""
     return _loaded(Path(loaded.path), None if name == BASE else name)

@@ -48,16 +48,20 @@ class Quarantine:
         known = set(places)
         return tuple(one for one in self.holding if any(one.covers(*place) for place in known))
 
-    def remarks(self, places: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """A line for each entry that is over and would cover one of these, and for each that matches no scenario."""
+    def ended(self, places: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """A line for each entry that is over and would cover one of these (scenario, actor)."""
         known = set(places)
         over = [one for one in self.entries if self.is_over(one) and any(one.covers(*place) for place in known)]
+        return tuple(
+            f"{QUARANTINE}: {one.told} is held against the run again: its quarantine ended on {one.expires} "
+            f"({one.owner} was to see to it)"
+            for one in over
+        )
+
+    def remarks(self, places: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """A line for each entry that is over and would cover one of these, and for each that matches no scenario."""
         return (
-            *(
-                f"{QUARANTINE}: {one.told} is held against the run again: its quarantine ended on {one.expires} "
-                f"({one.owner} was to see to it)"
-                for one in over
-            ),
+            *self.ended(places),
             *(f"{QUARANTINE}: {one.told} matches no scenario; correct it, or leave it out" for one in self.nowhere),
         )
 

@@ -12,7 +12,7 @@ from nights import at_least, rates
 from harness.qualification.deciding import Candidate, decide
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.planning import trials_needed
-from harness.qualification.sequential import looks
+from harness.qualification.sequential import Looks
 from harness.schema.comparison import Contender
 from harness.schema.decision import Demand
 from harness.schema.policy import Policy
@@ -61,8 +61,11 @@ def test_several_looks_keep_to_alpha_and_save_trials_where_models_clearly_differ
     def course(drop: float) -> tuple[str | None, int]:
         shared = rates(draws, scenarios)
         stages = [[stratum(draws, rate, drop, 1) for rate in shared] for _ in range(16)]
-        found = looks(stages, len(stages), alpha=ALPHA)
-        return found[-1].found, len(found)
+        pair = Looks(len(stages), alpha=ALPHA)
+        for stage in stages:
+            if pair.found is None:
+                pair.look(stage)
+        return pair.found, pair.taken
 
     false = sum(course(0)[0] is not None for _ in range(NIGHTS))
     assert at_least(false, NIGHTS) <= ALPHA

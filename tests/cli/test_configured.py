@@ -154,6 +154,7 @@ def test_a_switch_is_set_at_each_level_and_the_nearer_one_counts(
     written(world, verb, key, "false")
     monkeypatch.setenv(variable, "1")
     assert said(verb, key) is True
+    assert said(verb, key, flag.replace("--", "--no-", 1)) is False
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -267,6 +268,7 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     (world.folder / "harness.toml").write_text('reports = "mine"\n[run]\nactor = ["a", "b"]\njobs = 3\n', "utf-8")
     monkeypatch.setenv("HARNESS_JOBS", "4")
     monkeypatch.setenv("HARNESS_TRIAL", "2")
+    monkeypatch.setenv("HARNESS_NIGHTLY", "somebody else's")
     monkeypatch.setenv("HARNESS_REPORT", "https://u:canary-secret@h.test")
     told = json.loads(harness("doctor", "--format", "json")[1])
     rows = {(row.pop("command"), row.pop("option")): row for row in told["settings"]}
@@ -278,6 +280,7 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     assert rows["report", "report"]["value"] == "(looks like a credential)"
     hints = {fact["name"]: fact["hint"] for fact in told["facts"]}
     assert hints["variable HARNESS_TRIAL"] == "did you mean HARNESS_TRIALS?"
+    assert "variable HARNESS_NIGHTLY" not in hints
 
     lines = [" ".join(line.split()) for line in harness("doctor")[1].splitlines()]
     assert {"run jobs 4 HARNESS_JOBS", "run actor a, b harness.toml:3", "run retries 2 default"} <= set(lines)

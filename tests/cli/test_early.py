@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from judged import Played, live
 from planned import job_of
 
-from harness.cli.early import refuse_early
+from harness.cli import remaining
+from harness.cli.early import narrowed, refuse_early
+from harness.cli.folder import starting_manifest
+from harness.cli.progress import Progressing
 from harness.errors import UsageError
 from harness.meter import Ceiling
-from harness.receipt import read_run
-from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.receipt import Remainder, read_run
+from harness.schema.early import EarlyPair, EarlyStop
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.verdict import Verdict
 
 NAMES = tuple(f"pack/s{number}" for number in range(6))
@@ -87,6 +94,27 @@ def test_a_clear_difference_ends_the_run_and_saves_the_rest(harness: Harness, wo
     assert [place.trial for place in manifest.plan[:10]] == list(range(1, 11)), "the plan keeps its order"
 
 
+def test_what_is_not_needed_any_more_is_taken_off_what_is_still_told_to_come(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, bool]] = []
+    taken: list[int] = []
+
+    @contextlib.contextmanager
+    def progress(total: int, *, at_most: bool, **_: object) -> Iterator[Progressing]:
+        asked.append((total, at_most))
+        advance = Progressing()
+        monkeypatch.setattr(advance, "fewer", taken.append)
+        yield advance
+
+    monkeypatch.setattr(remaining, "progress", progress)
+    _, out, _ = run(harness, actors=("a/good", "b/good", "c/bad"))
+    assert asked == [(180, True)]
+    assert f"{sum(taken)} of 180 planned episodes were not needed" in out
+    harness("run", "--actor", "a/good", "--actor", "b/good", "--out", "whole", *LIVE)
+    assert asked[1:] == [(12, False)]
+
+
 def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> None:
     run(harness, actors=("a/good", "b/bad"))
     after = max(receipt.trial for receipt in read_run(Path("out")).receipts)
@@ -106,7 +134,10 @@ def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> N
     assert f"who is better is known after {2 * after * 6} of 120 episodes: nothing is left to play" in err
     code, out, _ = harness("report", "out")
     assert code == 0
-    assert "not needed" in Path("out/summary.md").read_text("utf-8") or "not needed" in out
+    found = f"b/bad passes less often than a/good: decided after {after} of 10 planned trials of each scenario"
+    saved = f"{120 - 12 * after} of 120 planned episodes were not needed"
+    files = [Path("out", name).read_text("utf-8") for name in ("report.html", "summary.md", "summary.txt")]
+    assert all(found in told and saved in told for told in (out, *files))
 
 
 def test_the_numbers_of_compare_do_not_take_the_number_of_trials_for_fixed(harness: Harness) -> None:
@@ -252,7 +283,7 @@ def test_what_it_may_cost_ends_it_before_a_verdict_as_it_does_without_looks(harn
         (("--actor", "script", "--actor", "script:x", "--trials", "5", "--shard", "1/2"), "leave one of them out"),
         (
             ("--actor", "script", "--actor", "script:x", "--trials", "5", "--plane", "loopx==0.4.8,1.4.2"),
-            "on one version of a control plane",
+            "on one version of a control plane, and there are loopx==0.4.8, loopx==1.4.2\n",
         ),
     ],
 )
@@ -286,6 +317,49 @@ def test_no_run_is_held_by_itself_against_one_that_ended_early(harness: Harness)
     assert "holds no whole run before later" in err
 
 
+def test_a_run_that_ended_early_is_in_no_trend_and_turns_no_verdict(harness: Harness, world: World) -> None:
+    run(harness)
+    code, out, err = harness("history", "trend", "--reports", ".")
+    assert (code, out) == (5, "")
+    assert "holds no whole run of what is asked for that did not end early" in err
+
+    both = ("--actor", "a/good", "--actor", "b/bad", "--trials", "2", *LIVE)
+    path = Path("out/manifest.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "created_at": "2026-01-02T00:00:00Z"}), "utf-8")
+    for day in (1, 3):
+        harness("run", *both, "--out", f"night-{day}")
+        path = Path(f"night-{day}/manifest.json")
+        path.write_text(json.dumps({**json.loads(path.read_text()), "created_at": f"2026-01-0{day}T00:00:00Z"}))
+    for verb in ("trend", "flakes"):
+        out = harness("history", verb, "--reports", ".")[1]
+        assert out.endswith(
+            "left out: out, which ended early, when its own actors were told apart: that moves its rates\n"
+        )
+        told = json.loads(harness("history", verb, "--reports", ".", "--format", "json")[1])
+        assert told["ended_early"] == ["out"]
+        if verb == "trend":
+            assert [[point["run"] for point in one["points"]] for one in told["trends"]] == [["night-1", "night-3"]] * 2
+        else:
+            assert {one["pairs"] for one in told["flakes"]} == {1}
+        newest = json.loads(harness("history", verb, "--reports", ".", "--last", "2", "--format", "json")[1])
+        assert newest["ended_early"] == ["out"]
+    last = json.loads(harness("history", "trend", "--reports", ".", "--last", "1", "--format", "json")[1])
+    assert last["ended_early"] == [], "it is older than all that is told"
+
+
+def test_no_plan_goes_by_the_rates_of_a_run_that_ended_early_without_saying_so(harness: Harness) -> None:
+    harness("run", "--actor", "a/good", "--actor", "b/bad", "--trials", "2", "--out", "reports/whole", *LIVE)
+    run(harness)
+    Path("out").rename("reports/early")
+    assert "going by reports/whole" in harness("qualify", "--power-plan")[1]
+    shutil.rmtree("reports/whole")
+    assert "no complete one that did not end early" in harness("qualify", "--power-plan")[2]
+
+    out = harness("qualify", "reports/early", "--power-plan")[1]
+    assert out.count("the run ended early, which moved that rate; --expect RATE plans by another one") == 2
+    assert "ended early" not in harness("qualify", "reports/early", "--power-plan", "--expect", "0.8")[1]
+
+
 def test_no_policy_decides_by_a_run_whose_length_hung_on_what_came_out(harness: Harness, world: World) -> None:
     Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
     Path("margin.toml").write_text("schema = 1\nmargin = 0.05\n", "utf-8")
@@ -305,11 +379,42 @@ def test_no_policy_decides_by_a_run_whose_length_hung_on_what_came_out(harness: 
     assert "leave one of them out" in err
 
 
+def test_a_policy_of_the_file_is_left_out_for_once(harness: Harness) -> None:
+    Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
+    Path("harness.toml").write_text('[run]\npolicy = "rate.toml"\nmax_time = "1h"\n[qualify]\npolicy = "rate.toml"\n')
+    code, _, err = run(harness)
+    assert (code, err.count("\n")) == (4, 1)
+    assert "leave one of them out (--policy none)" in err
+    assert "harness.toml:2 says so" in err
+    assert run(harness, "--dry-run")[0] == 4
+    assert "that is the most: --early begins" in run(harness, "--dry-run", "--policy", "none")[1]
+    code, out, _ = run(harness, "--policy", "none", "--max-time", "none")
+    assert (code, "decided after" in out, "by rate.toml" in out) == (0, True, False)
+    for argv in (("out",), ("out", "--power-plan")):
+        assert harness("qualify", *argv)[0] == 4
+        assert harness("qualify", *argv, "--policy", "none")[0] == 0
+
+
 def test_a_run_that_looked_and_was_played_whole_is_decided_by_a_policy(harness: Harness) -> None:
     Path("rate.toml").write_text("schema = 1\nrate = 0.5\n", "utf-8")
     run(harness, actors=("a/good", "b/fine"))
 
     assert harness("qualify", "out", "--policy", "rate.toml")[0] == 0
+
+
+def test_what_no_longer_fits_is_played_again_though_the_run_had_ended() -> None:
+    one, two = (Played("pack/a", trial, "pass", live(name), costs=()).job for name, trial in (("one", 1), ("two", 1)))
+    ended = EarlyStop(
+        alpha=0.05, planned=1, pairs=(EarlyPair(first="one", second="two", finding="worse", after=1),), until={}
+    )
+    manifest = starting_manifest(
+        [one, two], EpisodeOptions(), run_id="run", created_at="2026-01-01T00:00:00Z", early=ended
+    ).model_copy(update={"state": "complete"})
+    left = Remainder(finished=(), jobs=((0, one), (1, two)), superseded=(), changed=())
+    assert narrowed(manifest, [one, two], left).jobs == ()
+    gone = Played("pack/a", 1, "pass", live("one")).result
+    for changed in (replace(left, changed=("pack/a differs",)), replace(left, superseded=(gone,))):
+        assert narrowed(manifest, [one, two], changed).jobs == left.jobs
 
 
 def test_recordings_and_two_actors_of_one_name_are_refused() -> None:

@@ -69,6 +69,7 @@ def test_two_runs_that_are_named_need_no_folder_of_runs(harness: Harness, nights
 def test_a_job_can_fail_on_what_it_does_not_want(harness: Harness, nights: Path) -> None:
     for gates, code, said in (
         (("new-fails",), 1, "harness: --fail-on new-fails: 1 scenario\n"),
+        (("sure-fails",), 1, "harness: --fail-on sure-fails: 1 scenario\n"),
         (("worse", "not-judged"), 0, ""),
     ):
         ended = harness("history", "diff", *(word for gate in gates for word in ("--fail-on", gate)))

@@ -72,7 +72,7 @@ def test_every_change_of_an_actor_is_told() -> None:
         "  plane       loopx==1, of another wheel than before",
         "  actor       its settings, its address or its script are other ones",
         f"  rate        it passes less often than before, by 36 to 67 points of 100 over 4 scenarios: {NO_CHANCE}",
-        "  cost        $0.0009 an episode, $0.0123 before: was 13.7 times as much; more than chance explains",
+        "  cost        $0.0009 an episode, $0.0123 before, which was 13.7 times as much; more than chance explains",
         "  time        half within 5.00 s, within 2.00 s before: 2.5 times as much; more than chance explains",
     ]
 

@@ -20,8 +20,7 @@ from harness.schema.spending import Beyond, Entry, entry_name
 ACTOR = ("--actor", "openai-compatible/m@http://127.0.0.1:1", "--yes-spend")
 TEXT = b"abc"
 LINE = (
-    "cost: >= $0.000040 (2 of >= 5 model calls of unknown cost: 1 journal damaged; "
-    "2 in episodes without a receipt here)"
+    "cost: >= $0.00004 (2 of >= 5 model calls of unknown cost: 1 journal damaged; 2 in episodes without a receipt here)"
 )
 
 

@@ -44,11 +44,11 @@ def test_it_tells_trials_episodes_money_and_time_of_a_run_like_this(harness: Har
 
     assert code == 0
     assert out.splitlines()[0].startswith("to find a drop of 5 points in 8 of 10 comparisons, going by night;")
-    assert "  needs       162 trials of each scenario: 1296 episodes" in out
+    assert "  needs       162 trials of each scenario: 1,296 episodes" in out
     assert "  cost        about $2.20" in out, "1296 of $0.0017"
     assert "  time        about 3 h 36 min one by one, 54 min with --jobs 4" in out
     assert "  has         20 trials of each scenario, which find one of 15.3 points" in out
-    assert "all of it, with --trials 162: 1296 episodes; about $2.20;" in out
+    assert "all of it, with --trials 162: 1,296 episodes; about $2.20;" in out
 
 
 def test_all_actors_get_as_many_trials_as_the_one_that_needs_most(harness: Harness) -> None:
@@ -68,7 +68,7 @@ def test_what_nobody_knows_is_told_as_unknown(harness: Harness) -> None:
     write_run(Path("night"), night(STEADY, 15, (None,)))
     out = harness("qualify", "night", "--power-plan")[1]
     assert "  cost        unknown" in out
-    assert "1296 episodes; cost unknown; about" in out
+    assert "1,296 episodes; cost unknown; about" in out
     assert json.loads(harness("qualify", "night", "--power-plan", "--format", "json")[1])["usd"] is None
 
 

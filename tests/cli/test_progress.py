@@ -47,6 +47,20 @@ def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(
     assert [thread.name for thread in threading.enumerate() if thread.name == "progress"] == []
 
 
+def test_what_may_end_early_is_told_as_the_most_and_what_is_not_needed_any_more_is_taken_off(
+    monkeypatch: pytest.MonkeyPatch, result: Result
+) -> None:
+    told, enough = told_lines(monkeypatch, 2)
+    monkeypatch.setattr(subject, "EVERY_S", 0.001)
+    with progress(7, at_most=True) as advance:
+        advance(result("pass"))
+        advance.fewer(2)
+        for _ in range(2):  # a line that was begun before may come once more
+            enough.clear()
+            assert enough.wait(10)
+    assert re.fullmatch(r"harness: 1 of at most 5 episodes finished after \d+ s; at most about \d+ s left", told[-1])
+
+
 def test_where_nobody_knows_how_many_there_are_only_the_finished_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told, enough = told_lines(monkeypatch, 1)
     monkeypatch.setattr(subject, "EVERY_S", 0.001)
@@ -118,9 +132,10 @@ def test_on_a_terminal_one_bar_counts_and_gives_way_to_what_is_printed(
     assert "2/7" in terminal.getvalue()[len(shown) :]
 
 
+@pytest.mark.parametrize("at_most", [False, True])
 @pytest.mark.parametrize("columns", [40, 80, 140])
 def test_a_bar_is_one_line_whatever_the_width_and_tells_how_it_stands(
-    columns: int, monkeypatch: pytest.MonkeyPatch, result: Result
+    columns: int, at_most: bool, monkeypatch: pytest.MonkeyPatch, result: Result
 ) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -131,10 +146,11 @@ def test_a_bar_is_one_line_whatever_the_width_and_tells_how_it_stands(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress(1234, verdicts=True) as advance:
+    with progress(1235, verdicts=True, at_most=at_most) as advance:
         for verdict in ("pass", "fail", "not_judged", "pending"):
             advance(result(verdict))
         advance.again(result("not_judged"))
+        advance.fewer(1)
         with advance.aside():
             shown = terminal.getvalue()
     (*_, last) = [line for line in re.split(r"\r|\n|\x1b\[[0-9;?]*[A-Za-z]", shown) if "/1234" in line]
@@ -142,5 +158,5 @@ def test_a_bar_is_one_line_whatever_the_width_and_tells_how_it_stands(
     assert "4/1234" in last
     if columns > 40:
         assert "1 passed, 1 failed, 1 not" in last
-        assert "left" in last
+        assert ("left at most" if at_most else "left") in last
     assert ("pack/a" in last) == (columns == 140)

@@ -103,7 +103,8 @@ def test_doctor_tells_each_entry_and_what_is_to_be_done_about_it(harness: Harnes
     put(expires="2020-01-31")
     rows = json.loads(harness("doctor", "--format", "json")[1])["facts"]
     (row,) = [row for row in rows if row["name"].startswith("quarantine")]
-    assert (row["name"], row["status"]) == ("quarantine pack/a by script", "optional")
+    assert (row["name"], row["status"]) == ("quarantine", "optional")
+    assert row["text"].startswith("pack/a by script: until 2020-01-31")
     assert row["hint"] == "is over: it counts again; leave it out, or set a new day"
     Path("quarantine.toml").write_text("[[quarantine]]\n")
     code, out, _ = harness("doctor")

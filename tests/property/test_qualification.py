@@ -80,7 +80,6 @@ def test_all_of_k_pass_no_oftener_than_one_of_k(counts: tuple[int, int], k: int)
 def test_the_order_of_scenarios_changes_no_error(clusters: list[tuple[int, int]]) -> None:
     error = clustered_error(clusters)
     assert error == pytest.approx(clustered_error(clusters[::-1]))
-    assert clustered_error(clusters, is_corrected=False) <= error + TINY
 
 
 VERDICTS = st.sampled_from(["pass", "fail", "not_judged", "pending", "not_played"])

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from harness.schema.base import Frozen
+from harness.schema.base import OF_ITS_TYPE, Frozen
 from harness.schema.name import Code, Pointer
 from harness.schema.packet import Conditions
 from harness.schema.rules import Scalar
@@ -61,7 +61,7 @@ class AnswerField(Frozen):
     if_: Conditions | None = Field(default=None, alias="if", min_length=1, max_length=16)
     listed: Listed | None = None
     mapped: Mapped | None = None
-    route: Literal[True] | None = None
+    route: Annotated[Literal[True], OF_ITS_TYPE] | None = None
     where: Conditions = Field(default={}, max_length=16)
 
     @property

@@ -27,6 +27,9 @@ expires = "2027-01-01"
 ONE = 'scenario = "pack/a"\nowner = "me"\nreason = "flips"\nexpires = 2026-12-31\n'
 
 
+NO_DAY = 'expires: is not a day alone; allowed: a date like "2026-12-31"'
+
+
 def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "quarantine.toml"
     path.write_text(text)
@@ -57,10 +60,12 @@ def test_entries_are_read_in_order_and_a_day_may_be_a_date_or_a_text(tmp_path: P
         (f"[[quarantine]]\n{ONE.replace('flips', ' ')}", "entry 1: reason: not such a value; allowed: one line of"),
         (f"[[quarantine]]\n{ONE.replace('flips', 'x' * 301)}", "entry 1: reason: not such a value"),
         (f"[[quarantine]]\n{ONE.replace('flips', 'a' + chr(92) + 'nb')}", "entry 1: reason: not such a value"),
-        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '7')}", "entry 1: expires: not such a value"),
-        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '2026-02-30')}", "entry 1: expires: is no day; allowed: a date"),
-        (f"[[quarantine]]\n{ONE.replace('2026-12-31', chr(34) + '20261231' + chr(34))}", "entry 1: expires: is no day"),
-        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '2026-12-31T00:00:00Z')}", "quarantine: 0: expires: 2026-12-31"),
+        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '7')}", f"entry 1: {NO_DAY}"),
+        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '2026-02-30')}", f"entry 1: {NO_DAY}"),
+        (f"[[quarantine]]\n{ONE.replace('2026-12-31', chr(34) + '20261231' + chr(34))}", f"entry 1: {NO_DAY}"),
+        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '2026-12-31T00:00:00Z')}", f"entry 1: {NO_DAY}"),
+        (f"[[quarantine]]\n{ONE.replace('2026-12-31', '2026-12-31 10:00:00')}", f"entry 1: {NO_DAY}"),
+        (f"quarantine = [{{{ONE.strip().replace(chr(10), ', ')}}}]\n", f"entry 1: {NO_DAY}"),
         ("[[quarantine]\n", ":1: is no TOML"),
     ],
 )

@@ -40,6 +40,8 @@ def held(before: str, now: str, **more: object) -> ActorChanges:
         ("P" * 19 + "N", "P" * 9 + "N" * 11, ("not_judged",)),
         ("P" * 9 + "N" * 11, "P" * 19 + "N", ("judged",)),
         ("P" * 20, "P" * 11 + "F" * 9, ("worse",)),
+        # such rates come up in 1 of 7 by chance
+        ("P" * 10 + "F", "P" * 6 + "F" * 5, ()),
         ("F" * 20, "F" * 11 + "P" * 9, ("better",)),
     ],
 )
@@ -57,6 +59,29 @@ def test_of_one_trial_its_verdict_is_told_and_of_several_whether_chance_explains
     assert several.chance == pytest.approx(0.1)
     assert several.now is not None
     assert (several.now.passes, several.now.n, several.now.codes) == (0, 3, {"wrong_answer": 3})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kind", "sure"),
+    [
+        ("P", "F", "script", True),
+        ("PP", "FF", "recorded", True),
+        ("PPP", "PFF", "script", False),
+        ("PN", "FF", "script", True),
+        ("P", "F", "live", False),
+        ("PPP", "FFF", "live", True),
+        ("PPPFF", "PPFFF", "live", False),
+        ("PPPF", "PPFF", "live", False),
+        ("P" * 10, "P" * 5 + "F" * 5, "live", True),
+    ],
+)
+def test_a_new_failure_is_sure_where_chance_does_not_explain_it(before: str, now: str, kind: str, sure: bool) -> None:
+    for old, new, found_as in ((before, now, "new_fail"), (now, before, "fixed")):
+        found = changes(indexed_run(1, told(old, kind=kind)), indexed_run(2, told(new, kind=kind)))
+        (place,) = found.actors[0].places
+        assert found_as in place.kinds
+        assert place.is_sure == sure
+        assert (found.count(found_as), found.count(found_as, sure=True)) == (1, int(sure))
 
 
 def test_another_text_is_said_and_no_verdict_is_held_against_it() -> None:
@@ -113,8 +138,10 @@ def test_cost_is_that_of_episodes_with_all_their_attempts_where_it_is_wholly_kno
     (twice,) = changes(indexed_run(1, cheap), indexed_run(2, [*cheap, *again])).actors
     assert twice.usd is not None
     assert twice.usd.now == 2.0
-    (nobody_knows,) = changes(indexed_run(1, cheap), indexed_run(2, unknown)).actors
-    assert nobody_knows.usd is None
+    unknown_again = [row.model_copy(update={"attempt": 2}) for row in unknown]
+    for of_unknown_cost in (unknown, [*cheap, *unknown_again]):
+        (nobody_knows,) = changes(indexed_run(1, cheap), indexed_run(2, of_unknown_cost)).actors
+        assert nobody_knows.usd is None
 
 
 def test_what_is_in_quarantine_is_told_and_not_counted() -> None:

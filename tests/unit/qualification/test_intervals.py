@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.qualification import clopper_pearson, wilson
+from harness.qualification.intervals import ends
+from harness.schema.qualification import Interval
 
 #: passes, trials, Wilson, Clopper-Pearson: as SciPy and statsmodels give them.
 REFERENCE = [
@@ -56,3 +58,20 @@ def test_certainty_is_no_confidence(confidence: float) -> None:
     for interval in (wilson, clopper_pearson):
         with pytest.raises(ValueError, match="must lie between 0 and 1"):
             interval(1, 2, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (0.0, 0.0, (0, 0)),
+        (0.0, 1e-12, (0, 1)),
+        (1 - 1e-12, 1.0, (99, 100)),
+        (1.0, 1.0, (100, 100)),
+        (0.29, 0.58, (29, 58)),
+        (0.291, 0.571, (29, 58)),
+    ],
+)
+def test_whole_hundredths_hold_the_interval_and_tell_no_end_that_is_not_there(
+    low: float, high: float, told: tuple[int, int]
+) -> None:
+    assert ends(Interval(low=low, high=high)) == told

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.qualification.difference import difference, mcnemar
+from harness.qualification.difference import difference
 from harness.qualification.permutation import Stratum, null_distribution, permutation_test
 
 
@@ -48,10 +48,16 @@ def test_every_way_to_hand_labels_out_is_as_likely(given_strata: list[Stratum]) 
     )
 
 
-@pytest.mark.parametrize(("lost", "won"), [(1, 8), (5, 15), (6, 0), (25, 40)])
-def test_with_one_trial_each_it_is_mcnemars_exact_test(lost: int, won: int) -> None:
+@pytest.mark.parametrize(
+    ("lost", "won", "chance"),
+    [
+        *((1, 8, 0.0390625), (5, 15, 0.04138947), (6, 0, 0.03125), (5, 0, 0.0625), (10, 2, 0.03857422)),
+        *((25, 40, 0.08168153), (0, 0, 1.0)),
+    ],
+)
+def test_with_one_trial_each_it_is_mcnemars_exact_test(lost: int, won: int, chance: float) -> None:
     pairs = [Stratum(1, 1, 0, 1)] * lost + [Stratum(0, 1, 1, 1)] * won + [Stratum(1, 1, 1, 1)] * 7
-    assert permutation_test(pairs) == pytest.approx(mcnemar(lost, won))
+    assert permutation_test(pairs) == pytest.approx(chance, abs=1e-8)
 
 
 @pytest.mark.parametrize(("passes", "n", "chance"), [(7, 10, 0.21052632), (16, 20, 0.10602911), (15, 20, 0.04712405)])

@@ -49,3 +49,16 @@ def test_what_is_no_chance_is_refused(passes: int, n: int, k: int) -> None:
     for estimator in (pass_at_k, pass_hat_k, in_a_row):
         with pytest.raises(ValueError, match="there is no such chance"):
             estimator(passes, n, k)
+
+
+def test_what_is_nearly_all_or_nearly_none_is_never_that() -> None:
+    at, hat = pass_at_k(5_000, 10_000, 1_000), pass_hat_k(5_000, 10_000, 2_000)
+    assert at is not None
+    assert hat is not None
+    assert 0.999 < at < 1
+    assert 0 < hat < 0.001
+    rows = {"a": in_a_row(5_000, 10_000, 1_000), "b": in_a_row(10_000, 10_000, 1_000)}
+    mean = mean_in_a_row(rows, 1_000)
+    assert mean.pass_at_k is not None
+    assert mean.pass_at_k < 1
+    assert mean_in_a_row({"b": rows["b"]}, 1_000).pass_at_k == 1

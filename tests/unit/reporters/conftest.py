@@ -343,6 +343,7 @@ def view() -> RunView:
                     "the same turn; the monitor that is due is left alone.",
                     tags=("loopx", "tool-loop", "tier:pr"),
                     graph=REPAIR,
+                    file="scenarios/pack/repair.toml",
                 ),
                 ScenarioSummary(
                     id="loopx/selected-todo",

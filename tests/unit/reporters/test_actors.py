@@ -14,6 +14,7 @@ from harness.reporters.html import HtmlReporter
 from harness.reporters.junit import JunitReporter
 from harness.reporters.markdown import MarkdownReporter
 from harness.reporters.terminal import summary
+from harness.schema.money import MICRO, told_usd
 from harness.schema.run import AttemptRow, RunView
 
 LIVE = "ark/doubao-seed-2"
@@ -48,7 +49,7 @@ def test_a_live_actor_is_one_row_of_its_last_attempts_and_of_all_that_was_paid_f
     (row,) = actor_rows(episodes(told))
     live = sum(receipt.actor.kind == "live" for receipt in view.receipts)
     assert (row.actor, sum(row.verdicts), row.call_s) == (LIVE, live, 2.0)
-    assert row.cost == f"${Decimal(30 * live) / 1_000_000:.6f}"
+    assert row.cost == told_usd(Decimal(30 * live) / MICRO)
     assert dict(zip(HEADINGS, row.cells, strict=True))["median call"] == "2.00 s"
     (row,) = actor_rows(episodes(calling(view, ("completed", 1.0, 20), ("unknown", 9.0, None))))
     assert row.cost.startswith(">= $")
@@ -83,7 +84,8 @@ def test_every_report_tells_live_actors_and_why_something_was_not_played(view: R
     assert f"| `{LIVE}` |" in markdown[markdown.index("| actor | episodes |") :]
     page = HtmlReporter().render(told)
     assert f"Not run: {why}" in page
-    assert "<h2>Live actors</h2>" in page
+    assert '<h2 id="actors">Live actors</h2>' in page
+    assert '<a href="#actors">Live actors</a>' in page
     skipped = [one.get("message", "") for one in ET.fromstring(JunitReporter().render(told)).iter("skipped")]  # noqa: S314
     assert f"not run: {why}" in skipped
 

@@ -13,7 +13,7 @@ NOWHERE = PathTaken(frozenset(), frozenset(), 0)
 
 
 def cube(facts: str) -> RuleGraph:
-    """Independent facts, each set by its own kind, in any order."""
+    """Independent facts, each set by its own kind; each node has a call that leads nowhere and one that ends."""
     sets = [tuple(chosen) for size in range(len(facts) + 1) for chosen in combinations(facts, size)]
     edges = [
         GraphEdge(source=source, kind=f"set_{fact}", target=sets.index(tuple(sorted((*chosen, fact)))))
@@ -21,6 +21,9 @@ def cube(facts: str) -> RuleGraph:
         for fact in facts
         if fact not in chosen
     ]
+    for node in range(len(sets)):
+        edges.append(GraphEdge(source=node, kind="a_look_around_with_a_name_longer_than_a_flag", target=node))
+        edges.append(GraphEdge(source=node, kind="what_ends_it_at_once_and_has_the_longest_name_of_all", code="ended"))
     nodes = tuple(GraphNode(facts=chosen, accepts=len(chosen) == len(facts), silence="quiet") for chosen in sets)
     return RuleGraph(nodes=nodes, edges=tuple(edges))
 
@@ -96,6 +99,9 @@ def test_one_ending_is_counted_as_one_code() -> None:
         edges=(GraphEdge(source=0, kind="a", code="same"), GraphEdge(source=0, kind="b", code="same")),
     )
     assert [line.text for line in draw(rules, NOWHERE, "").boxes[0].lines] == ["start", "⊘ 1 code"]
+    for edge in (0, 1):
+        taken = draw(rules, PathTaken(frozenset({0}), frozenset({edge}), 0), "").boxes[0].lines
+        assert [line.taken for line in taken] == [False, True]
 
 
 def test_the_path_is_marked_and_lies_on_top(view: RunView) -> None:

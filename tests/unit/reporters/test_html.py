@@ -12,6 +12,7 @@ from report_pages import script_of, without_script
 
 from harness.reporters import html as module
 from harness.reporters.html import build
+from harness.schema.base import digest_text
 from harness.schema.command import CommandShape
 from harness.schema.graph import GraphEdge, GraphNode, RuleGraph
 from harness.schema.receipt import Boundary, Receipt, RedactedText
@@ -83,6 +84,15 @@ def test_every_link_and_label_leads_somewhere(page: Page) -> None:
     assert {link.removeprefix("#") for link in page.values("href")} <= ids
     assert set(page.values("aria-labelledby")) <= ids
     assert "episode-7" in ids
+
+
+def test_an_actor_that_plays_many_scenarios_is_named_once(view: RunView) -> None:
+    # a script has another digest in each scenario
+    own = (actor.model_copy(update={"digest": digest_text(text)}) for actor in view.manifest.actors for text in "ab")
+    manifest = view.manifest.model_copy(update={"actors": tuple(own)})
+    told = Page(build().render(view.model_copy(update={"manifest": manifest}))).text
+    listed = told[told.rindex("Actors", 0, told.index("Environment given")) :]
+    assert listed.count("script:quota_reentry_before_callsite script") == 1
 
 
 def test_the_page_needs_nothing_from_anywhere(html: str, page: Page) -> None:

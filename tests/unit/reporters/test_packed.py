@@ -14,6 +14,7 @@ from harness.reporters._packed import values
 from harness.reporters._path_taken import Paths
 from harness.reporters._rows import episodes
 from harness.reporters.html import HtmlReporter, build
+from harness.schema.money import MICRO, told_usd
 from harness.schema.quarantine import QuarantineEntry
 from harness.schema.receipt import RedactedText
 from harness.schema.run import RunView
@@ -29,10 +30,10 @@ def unpacked(view: RunView) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for at in range(len(view.receipts)):
         row: dict[str, object] = {name: column[at] for name, column in columns.items() if isinstance(column, list)}
-        for name in ("scenario", "actor", "plane"):
+        for name in ("scenario", "actor", "plane", "cost"):
             number = row[name]
             assert isinstance(number, int)
-            row[name] = texts[number]
+            row[name] = "" if number < 0 else texts[number]
         story = row["story"]
         assert isinstance(story, int)
         rows.append({**row, "story": stories[story]})
@@ -47,8 +48,8 @@ def test_every_episode_is_packed_with_who_played_what_came_and_what_it_cost() ->
         assert (row["trial"], row["attempt"]) == (receipt.trial, receipt.attempt)
         assert row["seconds"] == round(log.seconds * 100)
         known = [call.cost_micro_usd for call in log.attempts if call.cost_micro_usd is not None]
-        assert row["cost"] == (sum(known) if known else -1)
-        assert row["least"] == int(0 < len(known) < len(log.attempts))
+        at_least = len(known) < len(log.attempts)
+        assert row["cost"] == (told_usd(sum(known) / MICRO, at_least=at_least) if known else "")
         story = row["story"]
         assert isinstance(story, list)
         assert story[0] == receipt.verdict

@@ -14,6 +14,15 @@ def test_the_headline_counts_every_place_of_the_plan(view: RunView) -> None:
     assert headline(view) == "2 of 8 passed, 4 failed, 1 not judged, 1 not run"
 
 
+def test_large_numbers_are_told_in_thousands(view: RunView) -> None:
+    place = view.manifest.plan[-1]
+    plan = tuple(place.model_copy(update={"trial": trial}) for trial in range(2, 12_002))
+    manifest = view.manifest.model_copy(update={"plan": plan})
+    assert headline(view.model_copy(update={"receipts": (), "manifest": manifest})) == (
+        "0 of 12,000 passed, 12,000 not run"
+    )
+
+
 def test_the_headline_leaves_out_what_did_not_happen(view: RunView) -> None:
     passed = view.receipts[:1]
     only = view.model_copy(
@@ -42,10 +51,12 @@ def test_an_episode_is_joined_to_its_log_by_key_and_lives_without_one(view: RunV
     assert episodes(view.model_copy(update={"log": ()}))[0].seconds == 0.0
 
 
-def test_trial_and_attempt_are_named_where_they_are_not_the_first(view: RunView) -> None:
+def test_the_trial_is_named_where_there_are_several_and_the_attempt_where_it_is_another(view: RunView) -> None:
     rows = episodes(view.model_copy(update={"receipts": (with_verdict(view.receipts[3], "fail", 2),)}))
     assert rows[0].actor == "ark/doubao-seed-2, trial 2, attempt 2"
-    assert episodes(view)[0].actor == "script"
+    rows = episodes(view)
+    assert rows[0].actor == "script"
+    assert next(row.actor for row in rows if row.who == "ark/doubao-seed-2") == "ark/doubao-seed-2, trial 1"
 
 
 def test_steps_are_told_in_order_with_repetitions_counted_and_the_broken_one_marked(view: RunView) -> None:

@@ -30,19 +30,19 @@ def paid(view: RunView, *costs: Decimal | None, not_sent: int = 0) -> RunView:
     return view.model_copy(update={"log": log})
 
 
-def test_a_cost_that_is_known_is_told_to_the_millionth(view: RunView) -> None:
-    assert cost_line(paid(view, Decimal("2219.2"), Decimal("2219.2"))) == "cost: $0.004438 (2 model calls)"
-    assert cost_line(paid(view, Decimal(0), not_sent=1)) == "cost: $0.000000 (1 model call)"
+def test_a_cost_that_is_known_is_told_with_three_digits(view: RunView) -> None:
+    assert cost_line(paid(view, Decimal("2219.2"), Decimal("2219.2"))) == "cost: $0.00443 (2 model calls)"
+    assert cost_line(paid(view, Decimal(0), not_sent=1)) == "cost: $0 (1 model call)"
 
 
 def test_a_cost_of_very_many_digits_is_told_with_all_of_them(view: RunView) -> None:
-    assert cost_line(paid(view, Decimal(10) ** 40)) == f"cost: ${10**34}.000000 (1 model call)"
+    assert cost_line(paid(view, Decimal(10) ** 40)) == f"cost: ${10**34:,}.00 (1 model call)"
 
 
 def test_a_cost_that_is_known_in_part_is_a_lower_bound(view: RunView) -> None:
     told = paid(view, Decimal("2219.2"), Decimal("2219.2"), None, None)
-    assert cost_line(told) == "cost: >= $0.004438 (2 of 4 model calls of unknown cost)"
-    assert "cost: >= $0.004438 (2 of 4 model calls of unknown cost)" in summary(told, width=100, color=False)
+    assert cost_line(told) == "cost: >= $0.00443 (2 of 4 model calls of unknown cost)"
+    assert "cost: >= $0.00443 (2 of 4 model calls of unknown cost)" in summary(told, width=100, color=False)
 
 
 def test_of_a_damaged_journal_the_calls_are_a_lower_bound_as_well(view: RunView) -> None:
@@ -71,7 +71,7 @@ def test_calls_of_episodes_that_are_cut_off_count_and_make_the_cost_a_lower_boun
     told = paid(view, Decimal(2_000)).model_copy(
         update={"beyond": Beyond(calls=3, unknown=1, micro_usd=Decimal("1000.5"))}
     )
-    line = "cost: >= $0.003000 (1 of 4 model calls of unknown cost; 3 in episodes without a receipt here)"
+    line = "cost: >= $0.003 (1 of 4 model calls of unknown cost; 3 in episodes without a receipt here)"
     assert cost_line(told) == line
     assert cost_json(told) == {
         "usd": "0.003000",

@@ -96,18 +96,57 @@ def test_only_files_that_are_there_are_named(view: RunView) -> None:
     assert "report.html" not in bare
 
 
+def test_the_names_of_further_files_are_folded_under_each_other(view: RunView) -> None:
+    others = [f"{letter * 12}.txt" for letter in "abcdefg"]
+    lines = summary(view, width=80, color=False, written=others).splitlines()
+    first = next(at for at, line in enumerate(lines) if "also there" in line)
+    assert [len(line) - len(line.lstrip()) for line in lines[first : first + 3]] == [3, 19, 19]
+
+
 def test_many_episodes_that_ended_alike_are_told_together(view: RunView) -> None:
     passed, failed = view.receipts[:2]
     many = [one.model_copy(update={"trial": trial}) for trial in range(1, 41) for one in (passed, failed)]
+    many.append(view.receipts[5])
     plan = tuple(view.manifest.plan[0].model_copy(update={"trial": trial}) for trial in range(1, 200))
     manifest = view.manifest.model_copy(update={"plan": plan})
     text = summary(view.model_copy(update={"receipts": tuple(many), "manifest": manifest}), width=80, color=False)
     assert "\n40 x  passed  script, " in text
     assert "\n40 x  failed  script:quota_reentry_before_callsite, " in text
     assert "(the first of 40 that ended so)" in text.replace("\n", " ")
+    assert re.search(r"\n40 x  passed  script, [0-9.]+ s each\n", text)
+    assert re.search(r"\n 1 x  [a-z ]+  [a-z0-9/-]+, [0-9.]+ s\n", text), "one is not each"
     assert text.count("a call that the rules refuse here") == 1
     assert "\n   and 99 more\n" in text
     assert len(text.splitlines()) < 100
+
+
+def test_of_very_many_endings_each_verdict_of_an_actor_is_a_row_with_its_commonest_codes(view: RunView) -> None:
+    failed = view.receipts[1]
+    codes = [f"code_{number:03}" for number in range(101) for _ in range(1 + (number == 7))]
+    changes = ({"trial": trial, "failure_code": code} for trial, code in enumerate(codes, 1))
+    many = tuple(failed.model_copy(update=change) for change in changes)
+    text = summary(view.model_copy(update={"receipts": many}), width=80, color=False)
+    row = "102 x  failed  script:quota_reentry_before_callsite, "
+    place = text.index(row)
+    assert [line.strip() for line in text[place:].splitlines()[1:5]] == [
+        "2 x code_007",
+        "1 x code_000",
+        "1 x code_001",
+        "98 x others",
+    ]
+    assert "\n   and 81 rarer endings: see report.html or junit.xml\n" in text
+    assert "code_007 (" in text
+    assert "code_050" not in text
+
+
+def test_of_very_many_rows_those_that_passed_are_left_out_first(view: RunView) -> None:
+    passed, failed = view.receipts[:2]
+    names = [f"many/case-{number:03}" for number in range(201)]
+    many = tuple(one.model_copy(update={"scenario": name}) for name in names for one in (passed, failed))
+    text = summary(view.model_copy(update={"receipts": many}), width=80, color=False)
+    assert "\n   and 202 rows more, 201 of them of trials that passed\n" in text
+    assert text.count(" x  failed") == 200
+    assert " x  passed" not in text
 
 
 def test_the_first_scripted_failure_can_be_typed_again(view: RunView) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.schema.counting import counted, of_all, worded, worded_of
+from harness.schema.counting import counted, of_all, percent, worded, worded_of
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 episodes"), (1, "1 episode"), (2, "2 episodes")])
@@ -28,3 +28,20 @@ def test_a_verb_goes_with_its_number() -> None:
 def test_the_verb_of_a_part_is_plural_only_where_neither_is_one() -> None:
     found = [worded_of(part, total, "is", "are") for part, total in ((0, 1), (1, 1), (1, 2), (0, 2), (2, 2))]
     assert found == ["is", "is", "is", "are", "are"]
+
+
+@pytest.mark.parametrize(
+    ("share", "told"),
+    [
+        (0.0, "0 %"),
+        (5e-324, "< 1 %"),
+        (0.004, "< 1 %"),
+        (0.006, "1 %"),
+        (0.994, "99 %"),
+        (9_999 / 10_000, "> 99 %"),
+        (0.9999999999999999, "> 99 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_only_all_are_a_hundred_percent_and_only_none_are_zero(share: float, told: str) -> None:
+    assert percent(share) == told

@@ -54,6 +54,8 @@ def test_how_much_may_be_not_judged_where_nobody_says_it() -> None:
     [
         ("rate = 0.5", "p.toml:1: schema: this key is missing; allowed: 1"),
         ("schema = 2\nrate = 0.5", "p.toml:1: schema: 2 cannot stand here; allowed: 1"),
+        ("schema = true\nrate = 0.5", "p.toml:1: schema: true cannot stand here; allowed: 1"),
+        ("schema = 1.0\nrate = 0.5", "p.toml:1: schema: 1.0 cannot stand here; allowed: 1"),
         (
             "schema = 1\nrate = 95",
             "p.toml:2: rate: 95 cannot stand here; allowed: a number (> 0, < 1): a share, 0.05 is 5 %",
