@@ -135,7 +135,7 @@ def _rate(rate: Estimate) -> str:
         return "no trial was judged: not enough to tell"
     enough = "" if rate.is_enough else ", not enough to tell"
     low, high = ends(rate.wilson)
-    return f"of {counted(rate.n, 'trial')} {rate.passes} passed: between {low} % and {high} %{enough}"
+    return f"of {counted(rate.n, 'trial')} {rate.passes:,} passed: between {low} % and {high} %{enough}"
 
 
 def _repeated(row: InARow) -> str:

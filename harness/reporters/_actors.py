@@ -34,7 +34,8 @@ class ActorRow:
     def cells(self) -> tuple[str, ...]:
         """In the order of the headings."""
         seconds = "" if self.call_s is None else f"{self.call_s:.2f} s"
-        return (self.actor, str(sum(self.verdicts)), *map(str, self.verdicts), self.cost, seconds)
+        counts = (f"{count:,}" for count in (sum(self.verdicts), *self.verdicts))
+        return (self.actor, *counts, self.cost, seconds)
 
 
 def actor_rows(rows: tuple[Episode, ...]) -> tuple[ActorRow, ...]:

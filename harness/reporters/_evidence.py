@@ -150,7 +150,7 @@ def why(receipt: Receipt, log: RunLogEntry) -> str:
 
 #: Calls that never reached a rule: what is odd about them explains many an ending.
 _TURNED_AWAY: dict[ResultCode, str] = {
-    "parse_error": "did not run, its arguments are not one JSON object",
+    "parse_error": "did not run, its arguments could not be read",
     "invalid_arguments": "did not run, its arguments do not fit the tool",
     "unknown_tool": "did not run, there is no such tool",
     "denied_policy": "did not run, the scenario does not permit it",

@@ -242,8 +242,8 @@ def headline(view: RunView) -> str:
     less: dict[Verdict, int] = {"not_judged": stale}
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
     besides = ((stale, STALE), (empty, "not run"), (spared(view), "not needed"))
-    told = [f"{number} {word}" for number, word in (*others[1:], *besides) if number]
-    return ", ".join([f"{found['pass']} of {total} passed", *told]) + _in_quarantine(view)
+    told = [f"{number:,} {word}" for number, word in (*others[1:], *besides) if number]
+    return ", ".join([f"{found['pass']:,} of {total:,} passed", *told]) + _in_quarantine(view)
 
 
 def _in_quarantine(view: RunView) -> str:

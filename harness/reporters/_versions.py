@@ -106,6 +106,12 @@ class Matrix:
     rows: tuple[MatrixRow, ...]
     plain: str
 
+    def shown(self, most: int) -> tuple[MatrixRow, ...]:
+        """All rows where they are no more than ``most``; else so many, those in which something changed first."""
+        if len(self.rows) <= most:
+            return self.rows
+        return tuple(sorted(self.rows, key=lambda row: not row.changes)[:most])
+
     @property
     def changes(self) -> tuple[tuple[MatrixRow, Change], ...]:
         """All of them, each with its row."""
