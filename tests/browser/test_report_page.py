@@ -11,6 +11,7 @@ import pytest
 from browsing import Open, Shown
 from command_line import CommandLine
 from playwright.sync_api import Page
+from report_pages import packed_of
 from synthetic_run import Synthetic
 
 from harness.reporters import html as module
@@ -82,6 +83,18 @@ def test_a_page_that_asks_for_something_or_fails_is_noticed(tmp_path: Path, show
     assert "nothing_of_the_kind is not defined" in "\n".join(seen.complaints)
 
 
+def seconds_of(path: Path, number: int) -> float:
+    """How long an episode took, by what the page holds of it: hundredths."""
+    columns = packed_of(path.read_text("utf-8"))["columns"]
+    assert isinstance(columns, dict)
+    numbers, seconds = columns["number"], columns["seconds"]
+    assert isinstance(numbers, list)
+    assert isinstance(seconds, list)
+    hundredths = seconds[numbers.index(number)]
+    assert isinstance(hundredths, int)
+    return hundredths / 100
+
+
 def test_ten_thousand_trials_are_one_file_of_a_megabyte_that_finds_sorts_and_opens(many: Path, show: Open) -> None:
     assert many.stat().st_size <= 1_000_000
     seen = show(many)
@@ -100,6 +113,7 @@ def test_ten_thousand_trials_are_one_file_of_a_megabyte_that_finds_sorts_and_ope
     backwards = [float(text.split()[0]) for text in page.locator("#found td.number:nth-of-type(5)").all_inner_texts()]
     assert backwards == sorted(seconds, reverse=True)
     first = names(page)[0]
+    assert backwards[0] == seconds_of(many, int(first.split(".")[0]))
     page.locator("#found .open").first.click()
     panel = page.locator("#panel[open]")
     assert first in panel.locator("h2").inner_text()
