@@ -148,6 +148,10 @@ def test_filters_and_what_is_open_stand_in_the_address_and_come_back_from_it(man
     again.get_by_role("button", name="Clear").click()
     assert again.locator("#by-verdict").input_value() == ""
     assert again.evaluate("location.hash") == "#sort=cost"
+    far = show(many, "episode=9000").page
+    far.wait_for_selector("#panel[open]")
+    far.keyboard.press("Escape")
+    assert far.evaluate("document.activeElement.dataset.number") == "9000", "on its own page of the table"
 
 
 def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None:
