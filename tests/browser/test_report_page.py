@@ -155,7 +155,8 @@ def test_filters_and_what_is_open_stand_in_the_address_and_come_back_from_it(man
 
 
 def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None:
-    page = show(few).page
+    seen = show(few)
+    page = seen.page
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
     page.keyboard.type("case-02")
@@ -179,6 +180,15 @@ def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None
     assert page.evaluate("document.activeElement.innerText") == rows[3]
     page.keyboard.press("End")
     assert page.evaluate("document.activeElement.innerText") == rows[-1]
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.innerText") == rows[-2]
+    page.keyboard.press("Home")
+    for key, row in (("ArrowLeft", rows[0]), ("ArrowRight", rows[1])):
+        page.keyboard.press("Enter")
+        page.keyboard.press(key)
+        assert row in title.inner_text(), "before the first there is none"
+        page.keyboard.press("Escape")
+    assert seen.complaints == []
 
 
 def test_a_screen_reader_is_told_counts_headings_orders_and_what_is_drawn(few: Path, show: Open) -> None:
@@ -187,6 +197,8 @@ def test_a_screen_reader_is_told_counts_headings_orders_and_what_is_drawn(few: P
     assert page.get_by_role("status").inner_text() == told(page)
     page.get_by_role("button", name="Scenario").click()
     assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    page.get_by_role("button", name="Scenario").click()
+    assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
     levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert levels.count(1) == 1
