@@ -47,8 +47,7 @@ class Estimate(Frozen):
         calls = f"at most {counted(self.calls, 'call')} of live models, {tokens}"
         if self.least_usd is None or self.most_usd is None:
             return f"{episodes}; {calls}, price unknown"
-        price = f"{told_usd(self.least_usd)} to {told_usd(self.most_usd, at_most=True)}"
-        return f"{episodes}; {calls}, {price}"
+        return f"{episodes}; {calls}, {told_usd(self.least_usd)} to {told_usd(self.most_usd, at_most=True)}"
 
 
 def estimate(jobs: Iterable[EpisodeJob]) -> Estimate:

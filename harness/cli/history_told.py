@@ -57,7 +57,7 @@ def _passed(counts: Counts | None) -> str:
         return "nothing"
     left_out = sum(counts.not_judged.values())
     more = f" and {left_out} not judged" if left_out else ""
-    return f"{counts.passes} of {counts.n} passed{more}"
+    return f"{counts.passes:,} of {counts.n:,} passed{more}"
 
 
 def _places(one: ActorChanges) -> Iterator[str]:

@@ -107,6 +107,10 @@ class Judging:
         )
         return view.model_copy(update={"decisions": words})
 
+    def as_rows(self, decisions: Sequence[Decision]) -> Iterator[JsonValue]:
+        """A line for each decision."""
+        return decision_told.as_rows(self.policy, decisions)
+
     def as_json(self, decisions: Sequence[Decision]) -> dict[str, JsonValue]:
         """The policy, the decisions, and the names of the methods."""
         return decision_told.as_json(self.policy, self.where, decisions)

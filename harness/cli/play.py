@@ -201,7 +201,7 @@ def _print(settings: wiring.Settings, view: RunView, folder: Path, order: Order,
                 say(f"workspace kept of {episode}: {kept[receipt.key]}")
     judging = order.judging if decisions else None
     if order.form == "json":
-        say_json({**as_json(view, folder), **(judging.as_json(decisions) if judging else {})}, indent=2)
+        say_json({**(judging.as_json(decisions) if judging else {}), **as_json(view, folder)}, indent=2)
     elif judging is not None:
         told = as_text(view.decisions)
         # receipts come line by line, and nothing else stands between them

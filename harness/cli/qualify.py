@@ -69,7 +69,7 @@ def qualify(context: click.Context, *, runs: tuple[Path, ...], most: int | None,
     if form == "json":
         say_json(as_json(views, told, {} if judging is None else judging.as_json(decisions)), indent=2)
     elif form == "jsonl":
-        for row in (*as_rows(told), *decision_told.as_rows(decisions)):
+        for row in (*as_rows(told), *(() if judging is None else judging.as_rows(decisions))):
             say_json(row)
     elif form == "csv":
         decided = {(one.run, one.actor): decision_told.ANSWERS[one.answer] for one in decisions}

@@ -11,6 +11,7 @@ from harness.cli.rates_told import (
     amount,
     cells,
     ends,
+    frequent,
     head_of,
     letters_by_run,
     line,
@@ -26,8 +27,6 @@ from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: So many codes are told.
-_NAMED = 3
 _METHODS: dict[str, JsonValue] = {
     "confidence": CONFIDENCE,
     "pass_at_k": "unbiased: 1 - C(n-c,k)/C(n,k), the mean over scenarios",
@@ -126,7 +125,7 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
     if one.tokens is not None:
         yield "tokens", _tokens(one.tokens)
     if one.failure_codes:
-        yield "failed with", _counts(one.failure_codes)
+        yield "failed with", frequent(one.failure_codes)
     if one.kind == "live":
         yield "answered by", answered(one)
 
@@ -136,7 +135,7 @@ def _rate(rate: Estimate) -> str:
         return "no trial was judged: not enough to tell"
     enough = "" if rate.is_enough else ", not enough to tell"
     low, high = ends(rate.wilson)
-    return f"of {counted(rate.n, 'trial')} {rate.passes} passed: between {low} % and {high} %{enough}"
+    return f"of {counted(rate.n, 'trial')} {rate.passes:,} passed: between {low} % and {high} %{enough}"
 
 
 def _repeated(row: InARow) -> str:
@@ -175,10 +174,3 @@ def _tokens(tokens: Tokens) -> str:
     )
     given, made = ("unknown" if part.total is None else tokens_of(part) for part in (tokens.input, tokens.output))
     return f"input {given}{cached}, output {made}{reasoning} an episode"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    named = list(counts.items())
-    more = len(named) - _NAMED
-    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
-    return f"{told} and {more} more" if more > 0 else told

@@ -71,7 +71,7 @@ def report(
             _write(folder / name, text)
             keep_to_owner(view, folder / name)
     if form == "json":
-        say_json({**as_json(view, folder), **more}, indent=2)
+        say_json({**more, **as_json(view, folder)}, indent=2)
     else:
         _tell(settings, view, folder)
         say("\n".join(f"written: {folder / reporter.filename}" for reporter in reporters))

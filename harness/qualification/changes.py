@@ -10,16 +10,14 @@ from harness.qualification.difference import difference
 from harness.qualification.past import Cell, Place, cell_of
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.ranks import BEYOND, shift
-from harness.qualification.several import benjamini_hochberg
+from harness.qualification.several import NAMED, benjamini_hochberg
 from harness.qualification.trends import moved
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Side
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.quarantine import entry_for
 
-__all__ = ["NAMED", "changes"]
+__all__ = ["changes"]
 
-#: Of all scenarios that are said to have moved this share may be chance.
-NAMED = 0.1
 _MICRO = 1_000_000
 
 _Cells = Mapping[str, Cell]
@@ -141,7 +139,7 @@ def _is_sure(before: Cell, now: Cell, corrected: float | None) -> bool:
 
 
 def _left_out_otherwise(before: Cell, now: Cell) -> bool:
-    """Whether trials say nothing that all did before, or the other way round, or chance does not explain how many."""
+    """Whether some were not judged where before all were, or the other way round, or more or fewer than by chance."""
     was, is_ = before.left_out.total(), now.left_out.total()
     if (was == 0) != (is_ == 0):
         return True

@@ -7,15 +7,13 @@ from decimal import Decimal
 from statistics import median
 from typing import Final
 
-from harness.reporters._rows import Episode
+from harness.reporters._rows import VERDICT_WORDS, Episode
 from harness.schema.money import dollars_of, told_usd
 from harness.schema.run import RunLogEntry
-from harness.schema.verdict import Verdict
 
 __all__ = ["HEADINGS", "ActorRow", "actor_rows"]
 
 HEADINGS: Final = ("actor", "episodes", "passed", "failed", "not judged", "pending", "cost", "median call")
-_VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "not_judged", "pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class ActorRow:
     def cells(self) -> tuple[str, ...]:
         """In the order of the headings."""
         seconds = "" if self.call_s is None else f"{self.call_s:.2f} s"
-        return (self.actor, str(sum(self.verdicts)), *map(str, self.verdicts), self.cost, seconds)
+        counts = (f"{count:,}" for count in (sum(self.verdicts), *self.verdicts))
+        return (self.actor, *counts, self.cost, seconds)
 
 
 def actor_rows(rows: tuple[Episode, ...]) -> tuple[ActorRow, ...]:
@@ -50,7 +49,7 @@ def _row(ref: str, rows: list[Episode]) -> ActorRow:
     logs = [row.log for row in rows if row.log is not None]
     seconds = [call.seconds for log in logs for call in log.attempts if call.status == "completed" and call.seconds]
     return ActorRow(
-        ref, tuple(last.count(verdict) for verdict in _VERDICTS), _cost(logs), median(seconds) if seconds else None
+        ref, tuple(last.count(verdict) for verdict in VERDICT_WORDS), _cost(logs), median(seconds) if seconds else None
     )
 
 

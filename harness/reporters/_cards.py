@@ -62,7 +62,8 @@ class Card:
 class Section:
     """One scenario; ``summary`` is None where the manifest does not hold it.
 
-    ``played`` counts all its episodes, ``cards`` are of those that are told here. Each path is drawn once, in ``arts``.
+    ``played`` counts all its episodes, of which all ``passed`` or not; ``cards`` are of those that are told here. Each
+    path is drawn once, in ``arts``.
     """
 
     key: str
@@ -70,6 +71,7 @@ class Section:
     summary: ScenarioSummary | None
     played: int
     empty: tuple[PlannedEpisode, ...]
+    passed: bool
     cards: tuple[Card, ...] = ()
     arts: tuple[Art, ...] = ()
     refusals: tuple[Ways, ...] = ()
@@ -93,7 +95,8 @@ def sections(
         not_played[place.scenario].append(place)
     made: list[Section] = []
     for number, (name, some) in enumerate(played.items(), 1):
-        bare = Section(f"s{number}", name, summaries.get(name), len(some), tuple(not_played[name]))
+        passed = bool(some) and all(row.receipt.verdict == "pass" for row in some)
+        bare = Section(f"s{number}", name, summaries.get(name), len(some), tuple(not_played[name]), passed)
         made.append(_section(bare, some, paths, one_by_one=one_by_one))
     return tuple(made)
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from itertools import accumulate
+from typing import Protocol, TypeVar, cast
 
 from markupsafe import Markup
 
 from harness.reporters._cards import Art, Card, Section
 from harness.reporters._page_template import environment
+from harness.reporters._rates import RateRow, Rates, cut, worst_first
 from harness.reporters._room import Room
 
-__all__ = ["filled"]
+__all__ = ["filled", "fitting_rates", "fitting_sections"]
 
+_T = TypeVar("_T")
+
+#: What holds a scenario in the page besides what is said of it, in bytes.
+_SECTION = 200
 #: With less room than this, no card is tried.
 _CARD_MIN = 2000
 
@@ -25,6 +31,36 @@ class _Parts(Protocol):
     def episode(self, card: Card, *, pictured: bool, talked: bool) -> Markup: ...
 
     def refusals(self, section: Section) -> Markup: ...
+
+    def about(self, section: Section) -> Markup: ...
+
+
+class _Overview(Protocol):
+    """That of ``html_overview.jinja`` which makes a row of the matrix."""
+
+    def rate_row(self, row: RateRow) -> Markup: ...
+
+
+def fitting_rates(found: Rates, size: int) -> Rates:
+    """All rows where ``size`` bytes hold them; else those that passed the least, the others in one."""
+    overview = cast("_Overview", environment().get_template("html_overview.jinja").make_module())
+    sizes = {id(row): len(overview.rate_row(row).encode()) for row in found.rows}
+    if sum(sizes.values()) <= size:
+        return found
+    return cut(found, _fitting(worst_first(found.rows), [sizes[id(row)] for row in worst_first(found.rows)], size))
+
+
+def fitting_sections(sections: Sequence[Section], size: int) -> tuple[Section, ...]:
+    """All scenarios where ``size`` bytes hold what is said of them; else first those that did not pass throughout."""
+    parts = cast("_Parts", environment().get_template("html_parts.jinja").make_module())
+    by_need = sorted(sections, key=lambda section: section.passed)
+    kept = {one.key for one in _fitting(by_need, [len(parts.about(one).encode()) + _SECTION for one in by_need], size)}
+    return tuple(section for section in sections if section.key in kept)
+
+
+def _fitting(things: Sequence[_T], sizes: Sequence[int], size: int) -> list[_T]:
+    """As many from the first on as there is room for."""
+    return [thing for thing, so_far in zip(things, accumulate(sizes), strict=True) if so_far <= size]
 
 
 def filled(sections: Sequence[Section], words: Mapping[str, object], size: int) -> Mapping[str, Markup]:

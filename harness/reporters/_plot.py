@@ -15,6 +15,8 @@ __all__ = ["Dot", "Plot", "Tick", "plot"]
 
 WIDTH: Final = 1040.0
 HEIGHT: Final = 340.0
+#: Of the one for a narrow page.
+NARROW: Final = 420.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 20.0, 16.0, 44.0
 #: Labels stand at least so far below one another.
 _LINE: Final = 16.0
@@ -35,8 +37,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One actor: its point, its interval from ``low`` to ``high`` (pixels from the top), and its label."""
+    """One actor: its point, its interval from ``low`` to ``high`` (pixels from the top), and its label.
 
+    ``number`` counts from 1, the one that passed most often first; on a narrow page it is the label.
+    """
+
+    number: int
     point: Point
     x: float
     y: float
@@ -63,11 +69,15 @@ class Plot:
     up: tuple[Tick, ...]
 
 
-def plot(points: Sequence[Point]) -> Plot | None:
-    """Cost of an episode to the right, share of passes upwards; None where there is no point."""
+def plot(points: Sequence[Point], *, narrow: bool = False) -> Plot | None:
+    """Cost of an episode to the right, share of passes upwards; None where there is no point.
+
+    A ``narrow`` one has room for numbers as labels only.
+    """
     if not points:
         return None
-    left, right, top, bottom = _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM
+    width = NARROW if narrow else WIDTH
+    left, right, top, bottom = _LEFT, width - _RIGHT, _TOP, HEIGHT - _BOTTOM
     most, costs = _steps(max(point.usd for point in points))
     lowest = min(floor(10 * point.rate.interval.low) * 10 for point in points)
     floor_percent = min(lowest, 90)
@@ -80,12 +90,12 @@ def plot(points: Sequence[Point]) -> Plot | None:
 
     placed: list[tuple[float, float, float]] = []
     dots: list[Dot] = []
-    for point in sorted(points, key=lambda one: (-one.rate.share, one.name)):
+    for number, point in enumerate(sorted(points, key=lambda one: (-one.rate.share, one.name)), 1):
         x, y = x_of(point.usd), y_of(point.rate.share)
         dollars = told_usd(point.usd, at_least=point.at_least)
         turned = x > left + (right - left) * _TURNS
         start = x - 12 if turned else x + 12
-        reach = _LETTER * len(f"{point.name} {point.rate.percent}, {dollars}")
+        reach = _LETTER * len(str(number) if narrow else f"{point.name} {point.rate.percent}, {dollars}")
         from_x, to_x = (start - reach, start) if turned else (start, start + reach)
         label = y + 4
         while any(abs(label - line) < _LINE and from_x < end and begin < to_x for begin, end, line in placed):
@@ -94,6 +104,7 @@ def plot(points: Sequence[Point]) -> Plot | None:
         interval = point.rate.interval
         dots.append(
             Dot(
+                number=number,
                 point=point,
                 x=x,
                 y=y,
@@ -107,8 +118,8 @@ def plot(points: Sequence[Point]) -> Plot | None:
         )
     step = 10 if floor_percent >= 50 else 20  # noqa: PLR2004  (percent)
     up = tuple(Tick(y_of(percent), f"{percent} %") for percent in range(100, floor_percent - 1, -step))
-    across = tuple(Tick(x_of(usd), f"${usd.normalize():f}") for usd in costs)
-    return Plot(WIDTH, HEIGHT, left, right, top, bottom, tuple(dots), across, up)
+    across = tuple(Tick(x_of(usd), f"${usd.normalize():f}") for usd in costs[:: 2 if narrow else 1])
+    return Plot(width, HEIGHT, left, right, top, bottom, tuple(dots), across, up)
 
 
 def _steps(most: Decimal) -> tuple[Decimal, tuple[Decimal, ...]]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from harness.qualification import wilson
 from harness.qualification.intervals import ends
 from harness.reporters._rows import VERDICT_WORDS, Episode
-from harness.schema.counting import percent
+from harness.schema.counting import counted, percent
 from harness.schema.money import MICRO
 from harness.schema.qualification import Interval
 
-__all__ = ["Failure", "Point", "Rate", "RateRow", "Rates", "failures", "points", "rates"]
+__all__ = ["Failure", "Point", "Rate", "RateRow", "Rates", "cut", "failures", "points", "rates", "worst_first"]
 
 #: With more actors than this, each pair of scenario and actor has a row of its own.
 _COLUMNS: Final = 8
@@ -69,24 +69,45 @@ class RateRow:
     name: str
     cells: tuple[Rate | None, ...]
 
+    @property
+    def least(self) -> float:
+        """The lowest share of its cells, percent; 0 where nothing was judged."""
+        return min((cell.share for cell in self.cells if cell is not None and cell.n), default=0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """The matrix; ``total`` is over all scenarios, None where there is nothing to sum up.
 
-    ``crossed``: columns are actors. Else there is one column, and rows name their actor.
+    ``crossed``: columns are actors. Else there is one column, and rows name their actor. ``rest`` sums up those rows
+    that are left out, None where none is.
     """
 
     columns: tuple[str, ...]
     rows: tuple[RateRow, ...]
     total: RateRow | None
     crossed: bool
+    rest: RateRow | None = None
 
     @property
     def shown(self) -> bool:
         """Whether they say more than a list of episodes: one actor once tells no rate, and nothing to compare."""
         repeated = any(cell is not None and not cell.word for row in self.rows for cell in row.cells)
         return repeated or len(self.columns) > 1
+
+
+def worst_first(rows: Sequence[RateRow]) -> list[RateRow]:
+    """Those that passed the least first, then as they were."""
+    return sorted(rows, key=lambda row: row.least)
+
+
+def cut(found: Rates, kept: Sequence[RateRow]) -> Rates:
+    """With these rows, and all others in one."""
+    there = set(map(id, kept))
+    others = [row for row in found.rows if id(row) not in there]
+    what = "scenario" if found.crossed else "row"
+    cells = tuple(_sum(row.cells[at] for row in others) for at in range(len(found.columns)))
+    return replace(found, rows=tuple(kept), rest=RateRow(f"{counted(len(others), f'other {what}')}", cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +162,11 @@ def _rate(scenario: str, rows: Sequence[Episode]) -> Rate:
     return Rate(scenario, actor, plane, passes, n, 1 - n, rows[0].receipt.verdict, rows[0].word, aside)
 
 
-def _sum(cells: Iterable[Rate | None]) -> Rate:
-    """Of one actor; at least one cell is there."""
+def _sum(cells: Iterable[Rate | None]) -> Rate | None:
+    """Of one actor; None where it played none of them."""
     there = [cell for cell in cells if cell is not None]
+    if not there:
+        return None
     return Rate(
         "",
         there[0].actor,

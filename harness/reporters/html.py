@@ -15,7 +15,7 @@ from harness.ports import Reporter
 from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, actor_rows
 from harness.reporters._cards import sections
-from harness.reporters._filling import filled
+from harness.reporters._filling import filled, fitting_rates, fitting_sections
 from harness.reporters._packed import packed
 from harness.reporters._page_template import environment, furniture
 from harness.reporters._path_taken import Paths
@@ -58,6 +58,10 @@ ROWS_MAX = 50_000
 PART_ROWS = 10_000
 #: What a link from a row to its card takes, in bytes.
 _LINK: Final = 48
+#: What rates, and what is said of scenarios, may take at least, in bytes; else a quarter of the page each.
+_PART_MIN: Final = 50_000
+#: Rows that a table of versions has, and as many changes are told.
+_VERSION_ROWS: Final = 100
 #: Empty places of the plan that are named.
 _NAMED: Final = 30
 
@@ -128,6 +132,9 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
     told = sections(view, rows, empty, paths, one_by_one=one_by_one)
     stale = stale_rows(rows)
     codes, more_codes = failures(rows)
+    size = SIZE_MAX if view.transcripts else BARE_MAX
+    part = max(size // 4, _PART_MIN)
+    described = fitting_sections(told, part)
     words: dict[str, object] = {
         **furniture(),
         "view": view,
@@ -136,17 +143,21 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
         "state": state(view),
         "cost": cost_line(view),
         "early": told_early(view),
-        "rates": rates(rows),
+        "rates": fitting_rates(rates(rows), part),
         "plot": plot(points(rows)),
+        "narrow_plot": plot(points(rows), narrow=True),
         "trends": lines(view.trends, {one.ref for one in view.manifest.actors if one.kind == "live"}),
         "codes": codes,
         "more_codes": more_codes,
         "actors": actor_rows(tuple(rows)),
         "actor_headings": HEADINGS,
         "matrices": matrices(view),
+        "version_rows": _VERSION_ROWS,
         "planned": planned_trial(view),
         "tiles": _tiles(view, len(empty)),
         "sections": told,
+        "described": described,
+        "described_keys": {section.key for section in described},
         "empty": empty,
         "named": _NAMED,
         "one_by_one": one_by_one,
@@ -162,9 +173,8 @@ def _whole(view: RunView, rows: Sequence[Episode], paths: Paths, parts: Sequence
     }
     page = environment().get_template("html.jinja")
     bare = page.render(words, shown=Room(0).shown)
-    size = SIZE_MAX if view.transcripts else BARE_MAX
     # a row whose episode has a card leads to it
-    shown = filled(told, words, size - len(bare.encode()) - _LINK * len(rows) * one_by_one)
+    shown = filled(described, words, size - len(bare.encode()) - _LINK * len(rows) * one_by_one)
     return page.render(words, shown=shown) + "\n"
 
 

@@ -5,6 +5,7 @@ Texts stand in it as code, so nothing in them is taken for markup, and never as 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -14,7 +15,7 @@ from harness.qualification.intervals import ends
 from harness.qualification.not_needed import told_early
 from harness.reporters._actors import HEADINGS, ActorRow, actor_rows
 from harness.reporters._evidence import ending, evidence, told
-from harness.reporters._rates import Rate, RateRow, Rates, rates
+from harness.reporters._rates import Rate, Rates, rates, worst_first
 from harness.reporters._rows import (
     Alike,
     Episode,
@@ -43,6 +44,8 @@ _SIZE_MAX: Final = 900_000
 _CHANGES: Final = 200
 _MARKS: dict[str, str] = {"pass": "✅", "fail": "❌", "not_judged": "⚠️", "pending": "⏳"}
 _DECIDED: dict[Answer, str] = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "not_judged": "⚠️"}
+#: Labels of sentences with texts that others chose: the folder of a baseline, what a provider calls a model, a reason.
+_OF_OTHERS: Final = frozenset({"baseline", "model", "set aside"})
 _ORDER: tuple[Verdict, ...] = ("fail", "not_judged", "pending", "pass")
 
 
@@ -118,12 +121,15 @@ def _fitting(head: str, pieces: Iterable[str], what: str, room: int) -> list[str
 def _early(view: RunView) -> list[str]:
     """Who was found to be better, after how many trials, and what that saved."""
     told = told_early(view)
-    return ["".join(f"- {plain(line)}\n" for line in told)] if told else []
+    return ["".join(f"- {_code(line)}\n" for line in told)] if told else []
 
 
 def _decision(one: DecisionTold) -> str:
     """What a policy says of an actor, and what that rests on."""
-    lines = "".join(f"- {plain(line)}\n" for line in one.lines)
+    label, lines = "", ""
+    for own, said in one.sentences:
+        label = own or label
+        lines += f"- {label}: {_code(said) if label in _OF_OTHERS else plain(said)}\n"
     return f"### {_DECIDED[one.answer]} {_code(one.who)}: {one.word} by {_code(one.policy)}\n\n{lines}"
 
 
@@ -156,12 +162,8 @@ def _rates_rows(found: Rates) -> Iterator[str]:
     """All together first, then scenarios, those that passed the least first."""
     if found.total is not None:
         yield _cells("all scenarios", *map(_rate, found.total.cells))
-    for row in sorted(found.rows, key=_least):
+    for row in worst_first(found.rows):
         yield _cells(_code(row.name), *map(_rate, row.cells))
-
-
-def _least(row: RateRow) -> float:
-    return min((cell.share for cell in row.cells if cell is not None and cell.n), default=0.0)
 
 
 def _rate(cell: Rate | None) -> str:
@@ -204,7 +206,8 @@ def _row(row: Episode, some: Alike | None = None) -> str:
     verdict = f"{_MARKS[receipt.verdict]} {row.word}{some.times if some else ''}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
     player = f"{row.who}{row.marks}" if some and some.count > 1 else row.player
-    return _cells(verdict, _code(receipt.scenario), _code(player), code, _code(steps_in_short(receipt)))
+    steps = f"{'first: ' if some and some.count > 1 else ''}{_code(steps_in_short(receipt))}"
+    return _cells(verdict, _code(receipt.scenario), _code(player), code, steps)
 
 
 def _cells(*texts: str) -> str:
@@ -218,7 +221,7 @@ def _problem(some: Alike) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
-    head += f"; {some.count} of {some.trials} trials ended so" if some.count > 1 else ""
+    head += f"; {some.count} of {some.trials} trials ended with this code, it is the first" if some.count > 1 else ""
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):
@@ -233,12 +236,7 @@ def _problem(some: Alike) -> str:
 def _code(text: str) -> str:
     """A text as inline code, whatever it is: behind more backticks than it holds."""
     clean = plain(text)
-    longest = max((len(run) for run in _runs(clean)), default=0)
+    longest = max(map(len, re.findall("`+", clean)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if clean.startswith("`") or clean.endswith("`") else ""
     return f"{fence}{pad}{clean}{pad}{fence}" if clean.strip() else ""
-
-
-def _runs(text: str) -> list[str]:
-    """The runs of backticks in a text."""
-    return [run for run in "".join(letter if letter == "`" else " " for letter in text).split(" ") if run]

@@ -127,11 +127,11 @@ def load_scenario(place: Settings, id_or_path: str) -> LoadedScenario:
 
 def own_file(place: Settings, loaded: LoadedScenario) -> str:
     """A scenario's file as a repository in the working folder calls it; empty where it is none of that repository."""
-    path, bundled = Path(loaded.path).resolve(), _bundled()
+    path, here, bundled = Path(loaded.path).resolve(), place.cwd.resolve(), _bundled()
     # an environment with harness in it may lie in the repository too
-    if not path.is_relative_to(place.cwd) or (path.is_relative_to(bundled) and bundled != place.cwd / "scenarios"):
+    if not path.is_relative_to(here) or (path.is_relative_to(bundled) and bundled != here / "scenarios"):
         return ""
-    return path.relative_to(place.cwd).as_posix()
+    return path.relative_to(here).as_posix()
 
 
 def load_variant(loaded: LoadedScenario, name: str) -> LoadedScenario:

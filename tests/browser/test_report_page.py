@@ -204,12 +204,17 @@ def test_what_is_in_the_page_and_what_is_unpacked_tell_an_episode_alike(few: Pat
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("width", [400, 700, 1400])
 def test_text_stands_out_in_both_themes_and_nothing_runs_over_the_edge(
     few: Path, show: Open, theme: Literal["light", "dark"], width: int
 ) -> None:
     page = show(few, theme=theme, width=width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    plots = page.locator("figure.plot:visible")
+    assert plots.count() == 1
+    assert plots.evaluate("one => one.scrollWidth <= one.clientWidth")
+    labels = plots.locator("text").evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(labels) <= width
     ground = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert (ground > 0.5) == (theme == "light")
     for part in ("h1", "#found .open", "#count", ".matrix strong"):

@@ -268,6 +268,7 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     (world.folder / "harness.toml").write_text('reports = "mine"\n[run]\nactor = ["a", "b"]\njobs = 3\n', "utf-8")
     monkeypatch.setenv("HARNESS_JOBS", "4")
     monkeypatch.setenv("HARNESS_TRIAL", "2")
+    monkeypatch.setenv("HARNESS_NIGHTLY", "somebody else's")
     monkeypatch.setenv("HARNESS_MAX_COST", "2")
     monkeypatch.setenv("HARNESS_REPORT", "https://u:canary-secret@h.test")
     told = json.loads(harness("doctor", "--format", "json")[1])
@@ -280,6 +281,7 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     assert rows["report", "report"]["value"] == "(looks like a credential)"
     hints = {fact["name"]: fact["hint"] for fact in told["facts"]}
     assert hints["variable HARNESS_TRIAL"] == "did you mean HARNESS_TRIALS?"
+    assert "variable HARNESS_NIGHTLY" not in hints
     assert hints["variable HARNESS_MAX_COST"].startswith("what may be spent is your word")
 
     lines = [" ".join(line.split()) for line in harness("doctor")[1].splitlines()]

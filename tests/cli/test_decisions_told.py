@@ -71,6 +71,8 @@ DECISION = "decision:candidate"
 def test_tables_and_json_have_the_decision_of_each_actor(harness: Harness) -> None:
     told = json.loads(harness("report", "night", "--policy", "policy.toml", "--format", "json")[1])
     assert (told["decisions"][0]["answer"], told["policy"]["file"]) == ("fail", "policy.toml")
+    assert told["decisions"][0]["told"] == SENTENCES
+    assert list(told)[:3] == ["policy", "deciding", "decisions"], "before what may be very long"
     rows = list(csv.DictReader(Path("night/trials.csv").read_text("utf-8").splitlines()))
     assert {row["decision"] for row in rows} == {"FAIL"}
     out = harness("qualify", "night", "--policy", "policy.toml", "--format", "csv")[1]

@@ -72,6 +72,17 @@ def test_what_is_another_one_than_before_is_marked(now: dict[str, object], moved
     assert [one.moved for one in trend.points] == [(), moved]
 
 
+def test_a_run_is_held_against_the_one_before_it() -> None:
+    names = [("big-1",), ("big-2",), ("big-2",)]
+    (trend,) = trends([indexed_run(day, told("P", **{**LIVE, "models": name})) for day, name in enumerate(names, 1)])
+    assert [one.moved for one in trend.points] == [(), ("model",), ()]
+
+
+def test_the_last_attempt_counts_wherever_it_stands() -> None:
+    (trend,) = trends([indexed_run(1, [*told("P", attempt=2), *told("N")])])
+    assert (trend.points[0].passes, trend.points[0].n, trend.points[0].not_judged) == (1, 1, 0)
+
+
 def test_each_scenario_has_its_own_trend_where_that_is_asked_for() -> None:
     def both(first: str, second: str) -> list[IndexedEpisode]:
         return told(first) + told(second, scenario="pack/b", scenario_digest=digest_text("b"))

@@ -7,6 +7,7 @@ from judged import Played, live, several, view_of
 from syrupy.assertion import SnapshotAssertion
 
 from harness.reporters.markdown import build
+from harness.schema.decision import DecisionTold
 from harness.schema.run import RunView
 
 
@@ -64,7 +65,9 @@ def test_of_several_trials_rates_are_told_with_their_certainty_the_worst_scenari
     page = build().render(view_of(played))
     assert page[: page.index("\n### ")] == snapshot
     assert page.count("✅") == 0
-    assert "\n### ❌ 85. `pack/s1`, `cheap|er, trial 5`; 16 of 20 trials ended so\n" in page
+    assert (
+        "\n### ❌ 85. `pack/s1`, `cheap|er, trial 5`; 16 of 20 trials ended with this code, it is the first\n" in page
+    )
 
 
 def test_one_trial_is_told_by_its_verdict_beside_other_actors() -> None:
@@ -73,3 +76,18 @@ def test_one_trial_is_told_by_its_verdict_beside_other_actors() -> None:
     assert "| `pack/a` | ✅ passed | ❌ failed |\n" in page
     assert "| ✅ passed | `pack/a` | `one` |" in page
     assert "Passed of" not in build().render(view_of(played[:1]))
+
+
+def test_in_a_decision_what_others_named_stands_as_code(view: RunView) -> None:
+    evil = "[here](https://evil.invalid) @everyone `x`"
+    told = DecisionTold(
+        who=evil,
+        answer="fail",
+        word="FAIL",
+        policy=evil,
+        sentences=(("overall", "3 of 9 trials passed"), ("baseline", evil), ("model", evil), ("", evil)),
+    )
+    page = build().render(view.model_copy(update={"decisions": (told,)}))
+    code = f"`` {evil} ``"
+    assert f"### ❌ {code}: FAIL by {code}\n\n- overall: 3 of 9 trials passed\n- baseline: {code}\n" in page
+    assert page.count(evil) == page.count(code) == 5

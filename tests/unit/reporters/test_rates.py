@@ -128,3 +128,12 @@ def test_in_the_plot_cheap_is_left_good_is_up_and_no_two_labels_meet() -> None:
 
 def test_without_a_known_cost_there_is_no_plot() -> None:
     assert plot(()) is None
+
+
+def test_the_plot_of_a_narrow_page_holds_all_points_by_number_the_best_first() -> None:
+    drawn = plot(points(episodes(run(trials=20))), narrow=True)
+    assert drawn is not None
+    assert drawn.width < 500
+    assert [dot.number for dot in drawn.dots] == list(range(1, len(MODELS) + 1))
+    assert all(one.point.rate.share >= other.point.rate.share for one, other in pairwise(drawn.dots))
+    assert all(drawn.left <= dot.x <= drawn.right and 0 < dot.label_x < drawn.width for dot in drawn.dots)

@@ -9,6 +9,7 @@ import pytest
 
 from harness import wiring
 from harness.errors import CatalogError, EnvironmentProblem
+from harness.wiring.places import own_file
 
 
 def test_the_users_scenarios_come_before_the_bundled_ones(tmp_path: Path) -> None:
@@ -26,6 +27,21 @@ def test_a_scenario_may_be_named_by_its_file(tmp_path: Path) -> None:
     place = wiring.settings({}, tmp_path)
     path = wiring.scenarios(place)["loopx/selected-todo"]
     assert wiring.load_scenario(place, str(path)) == wiring.load_scenario(place, "loopx/selected-todo")
+
+
+def test_a_file_is_named_as_the_repository_calls_it_and_a_bundled_one_is_in_none(tmp_path: Path) -> None:
+    place = wiring.settings({}, tmp_path)
+    bundled = wiring.load_scenario(place, "loopx/selected-todo")
+    assert own_file(place, bundled) == ""
+    above = Path(bundled.path).resolve().parents[2]
+    assert own_file(wiring.settings({}, above.parent), bundled) == "", "an environment in the repository"
+    assert own_file(wiring.settings({}, above), bundled) == "scenarios/loopx/selected-todo.toml"
+    own = tmp_path / "scenarios" / "loopx"
+    own.mkdir(parents=True)
+    (own / "selected-todo.toml").write_bytes(Path(bundled.path).read_bytes())
+    assert (
+        own_file(place, wiring.load_scenario(place, "scenarios/team/anything.toml")) == "scenarios/team/anything.toml"
+    )
 
 
 def test_an_unknown_scenario_lists_what_there_is(tmp_path: Path) -> None:
