@@ -60,6 +60,8 @@ class Effective:
                 return "yes" if self.value else "no"
             case list():
                 return ", ".join(map(str, self.value))
+            case float():
+                return f"{self.value:g}"
             case _:
                 return str(self.value)
 
@@ -73,7 +75,11 @@ def suspects(settings: Settings) -> Iterator[environment.Fact]:
     """Variables that look like those of options and set nothing."""
     known = {config.variable(key) for options in config.COMMANDS.values() for key in options}
     known |= {config.variable(config.REPORTS), *_OTHERS}
+    never = {config.variable(key): why for key, why in config.NEVER.items()}
     for name in sorted(settings.environ):
+        if name in never:
+            yield environment.Fact(f"variable {name}", "optional", "sets nothing", never[name])
+            continue
         near = get_close_matches(name, known, n=1, cutoff=0.85) if name.startswith("HARNESS_") else []
         if near and name not in known:
             yield environment.Fact(f"variable {harmless(name)}", "optional", "sets nothing", f"did you mean {near[0]}?")
