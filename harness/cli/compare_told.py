@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.cli.cost_told import cost_told
-from harness.cli.gaps_told import gap, rarely
+from harness.cli.gaps_told import rarely, rates_apart
 from harness.cli.moved_told import moved_told
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import ENDED_EARLY, cells, head_of, letters_by_run, pass_cost, told_table
+from harness.qualification.several import NAMED
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Comparison, CostGap, Pair
 from harness.schema.counting import counted, percent, worded
@@ -18,8 +19,6 @@ from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: Of all scenarios that are named this share may be chance.
-_NAMED = 0.1
 #: So many are named.
 _MOST = 3
 _METHODS: dict[str, JsonValue] = {
@@ -28,7 +27,7 @@ _METHODS: dict[str, JsonValue] = {
     "course": "a look after each trial; exact, alpha spent as O'Brien and Fleming's, shared evenly by all pairs",
     "costs": "permutation of labels within scenarios, exact, of trials in the dearer half; corrected (Holm)",
     "scenarios": "exact, corrected for all scenarios (Benjamini and Hochberg): hints, no verdicts",
-    "trials": "what finds a gap as wide as this one, or as the margin where that is wider, 8 times of 10",
+    "trials": "what finds a gap as wide as this one, or as the margin if wider, 8 times of 10, corrected like chances",
 }
 #: Where the number of trials hung on what came out: ``chance`` and ``corrected`` take it for fixed.
 _LOOKED: dict[str, JsonValue] = {
@@ -135,7 +134,7 @@ def _course(pair: Pair, *, is_looked: bool) -> str | None:
 
 def _hints(pair: Pair) -> str | None:
     """Scenarios whose rates are further apart than chance explains, the clearest first."""
-    found = sorted((one for one in pair.scenarios if one.corrected <= _NAMED), key=lambda one: one.corrected)
+    found = sorted((one for one in pair.scenarios if one.corrected <= NAMED), key=lambda one: one.corrected)
     if not found:
         return None
     counts = [
@@ -152,7 +151,8 @@ def _verdict(
     first, second = names
     if pair.difference is None:
         return f"{first} and {second}: no scenario was judged of both, so nothing can be said"
-    rates = [_share(figures[place].judged.rate) for place in (pair.first, pair.second)]
+    both = [figures[place].judged.rate for place in (pair.first, pair.second)]
+    rates, plain = [_share(rate) for rate in both], (both[1] or 0.0) - (both[0] or 0.0)
     if pair.finding in {"worse", "better"}:
         more = "less" if pair.finding == "worse" else "more"
         if is_looked and pair.course is not None:
@@ -161,20 +161,28 @@ def _verdict(
                 f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, decided after {looked}. "
                 f"Were all equal, at most {rarely(found.alpha)} such runs would tell any of them apart."
             )
-        return (
-            f"{second} passes {more} often than {first}: {rates[1]} against {rates[0]}, {gap(pair.difference)}. "
-            f"Were they equal, a gap like this would come up in {rarely(pair.corrected)} comparisons."
-        )
-    both = f"{rates[0]} and {rates[1]}, {gap(pair.difference)}"
+        against = rates_apart(f"{rates[1]} against {rates[0]}", plain, pair.difference)
+        return f"{second} passes {more} often than {first}: {against}. {_by_chance(pair, found, 'would')}"
+    apart = rates_apart(f"{rates[0]} and {rates[1]}", plain, pair.difference)
     if pair.finding == "alike":
-        return f"{first} and {second} pass equally often, within {100 * found.margin:g} points: {both}."
+        return f"{first} and {second} pass equally often, within {100 * found.margin:g} points: {apart}."
     if pair.finding == "open":
-        return f"{first} and {second}: what was not judged could turn it. Of what was judged {both}."
+        return f"{first} and {second}: what was not judged could turn it. Of what was judged {apart}."
     one_sided = pair.difference.low > 0 or pair.difference.high < 0
     # the interval is of this pair and approximate, the chance that decides is exact and of all pairs
-    still = f"Were they equal, a gap like this would still come up in {rarely(pair.corrected)} comparisons. "
-    decided = f"not enough evidence that one is better: {both}. {still if one_sided else ''}{_needed(pair, found)}"
-    return f"{first} and {second}: {decided}"
+    still = f"{_by_chance(pair, found, 'would still')} " if one_sided else ""
+    return f"{first} and {second}: not enough evidence that one is better: {apart}. {still}{_needed(pair, found)}"
+
+
+def _by_chance(pair: Pair, found: Comparison, would: str) -> str:
+    """Of several pairs the chance is that of such a gap between any two of them."""
+    if len(found.pairs) > 1:
+        return f"Were all equal, a gap like this between two of them {would} come up in {_comparisons(pair)}."
+    return f"Were they equal, a gap like this {would} come up in {_comparisons(pair)}."
+
+
+def _comparisons(pair: Pair) -> str:
+    return f"{rarely(pair.corrected)} comparisons"
 
 
 def _needed(pair: Pair, found: Comparison) -> str:
@@ -198,5 +206,7 @@ def _order(names: Sequence[str], found: Comparison) -> str:
     if found.order is not None:
         return f"from the best on: {', '.join(names[place] for place in found.order)}"
     unclear = [pair for pair in found.pairs if pair.finding not in {"worse", "better"}]
+    if not unclear:
+        return "no order is told: they did not all play the same scenarios, and who is better turns with these"
     told = ", ".join(f"{names[pair.first]} and {names[pair.second]}" for pair in unclear[:_MOST])
     return f"no order is told: nothing sets apart {told}{' and others' if len(unclear) > _MOST else ''}"

@@ -12,7 +12,7 @@ from harness import config, wiring
 from harness.config import Default
 from harness.errors import HarnessError
 
-__all__ = ["ConfiguredContext", "configured", "key_of", "refused", "said_by"]
+__all__ = ["ConfiguredContext", "configured", "key_of", "plainly", "refused", "said_by"]
 
 _SOURCES = click.core.ParameterSource
 
@@ -86,6 +86,11 @@ def said_by(context: click.Context, option: click.Parameter) -> str | Default | 
     return None
 
 
+def plainly(problem: str) -> str:
+    """What click says of a number that is none, in the words of the file's own errors."""
+    return problem.replace("a valid integer range", "a whole number").replace("a valid float range", "a number")
+
+
 def refused(error: click.ClickException) -> str | None:
     """The line about an option that a variable or the file sets wrong; None where the command line did.
 
@@ -96,7 +101,7 @@ def refused(error: click.ClickException) -> str | None:
     said = None if option is None or context is None else said_by(context, option)
     if option is None or said is None:
         return None
-    problem = error.message.rstrip(".")
+    problem = plainly(error.message.rstrip("."))
     if isinstance(said, str):
         return f"{said}: {problem}"
     return f"{said.place}: {said.name}: {_told(option, problem)}"

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import starmap
 from typing import Final
 
-from harness.cli.gaps_told import gap, rarely
+from harness.cli.gaps_told import rarely, rates_apart
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import ends, line
 from harness.schema.base import JsonValue
@@ -72,7 +72,7 @@ def _sentences(one: Decision, policy: Policy) -> Iterator[tuple[str, str]]:
     if one.not_judged:
         yield "left out", _left_out(one, policy)
     for aside in one.set_aside:
-        passed = f"{aside.passes} of {counted(aside.n, 'trial')} passed"
+        passed = f"{aside.passes:,} of {counted(aside.n, 'trial')} passed"
         yield "set aside", f"{aside.scenario}: {passed}; nothing is demanded of it: {aside.why}"
     if one.models_before and one.models and set(one.models) != set(one.models_before):
         was, now = ", ".join(one.models_before), ", ".join(one.models)
@@ -150,7 +150,8 @@ def _drop(reason: Reason, policy: Policy) -> str:
         return f"no scenario was judged of both, so whether more than {lost} are lost cannot be told"
     before = _share(found.baseline_passes or 0, found.baseline_n or 0)
     rates = f"{_share(found.passes, found.n)} passed, in the baseline {before}"
-    told = f"{rates}, {gap(found.difference)}"
+    plain = found.passes / (found.n or 1) - (found.baseline_passes or 0) / (found.baseline_n or 1)
+    told = rates_apart(rates, plain, found.difference)
     if found.finding == "met":
         return f"{told}, so no more than {lost} are lost, as demanded"
     if found.finding == "missed":
@@ -201,7 +202,7 @@ def _passed(reason: Reason, policy: Policy) -> str:
 
 
 def _of(found: Evidence) -> str:
-    return f"{found.passes} of {counted(found.n, 'trial')} passed"
+    return f"{found.passes:,} of {counted(found.n, 'trial')} passed"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -33,7 +33,9 @@ def refuse_early(jobs: Sequence[EpisodeJob], *, shard: str | None) -> None:
         )
     versions = sorted({job.plane.ref for job in jobs})
     if len(versions) > len({job.plane.name for job in jobs}):
-        raise UsageError(f"--early compares actors on one version of a control plane, and there are {versions}")
+        raise UsageError(
+            f"--early compares actors on one version of a control plane, and there are {', '.join(versions)}"
+        )
     if max(job.trial for job in jobs) < 2:  # noqa: PLR2004  (nothing is left after the first)
         raise UsageError("--early may end a run after any trial but the last; give --trials 2 or more")
     stopping_of(jobs)

@@ -12,7 +12,7 @@ from harness.cli.history_index import reports_option
 from harness.cli.history_trend import chosen_runs
 from harness.cli.options import format_option
 from harness.cli.output import folded, harmless, say, say_json
-from harness.cli.rates_told import NOTHING, ends, told_table
+from harness.cli.rates_told import NOTHING, between, told_table
 from harness.config.quarantine_file import QUARANTINE
 from harness.qualification.flakes import flakes
 from harness.schema.base import JsonValue
@@ -78,11 +78,10 @@ def _told(found: Sequence[Flake], runs: int) -> Iterator[str]:
 
 
 def _cells(one: Flake) -> tuple[str, ...]:
-    between = NOTHING if one.interval is None else "-".join(map(str, ends(one.interval))) + " %"
     worth = "there" if one.set_aside else "worth it" if one.is_flaky else "no"
     return (
         f"{one.flips}/{one.pairs}" if one.pairs else NOTHING,
-        between,
+        between(one.interval),
         f"{one.split}/{one.repeated}" if one.repeated else NOTHING,
         f"{one.passes}/{one.n}",
         worth,

@@ -170,10 +170,11 @@ def _invoke(argv: list[str], session: _Session) -> int:
 
 
 def _usage_line(error: click.ClickException) -> str:
-    elsewhere: str | None = importlib.import_module("harness.cli.configured").refused(error)
+    configured = importlib.import_module("harness.cli.configured")
+    elsewhere: str | None = configured.refused(error)
     if elsewhere is not None:
         return " ".join(elsewhere.split())
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message: str = configured.plainly(" ".join(error.format_message().split()).rstrip("."))
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message}; see: {context.command_path} --help" if context is not None else message
 

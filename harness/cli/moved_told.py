@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.cli.output import harmless
+from harness.cli.rates_told import frequent
 from harness.schema.counting import counted
 from harness.schema.qualification import ActorFigures
 
@@ -20,7 +21,7 @@ def moved_told(figures: Sequence[ActorFigures], letters: Mapping[str, str]) -> I
     for one in figures:
         if len(one.models) > 1:
             run = f"run {letters[one.run]}".strip() if letters[one.run] else "one run"
-            models = _counts(one.models)
+            models = frequent(one.models)
             yield f"{_name(one)}: several models answered in {run} ({models}), and its rate is that of none of them"
     seen: dict[str, ActorFigures] = {}
     for one in figures:
@@ -39,13 +40,7 @@ def answered(one: ActorFigures) -> str:
     if not one.models:
         return "not told by its provider"
     marks = f", under {counted(len(one.fingerprints), 'fingerprint')}: " if one.fingerprints else ""
-    return _counts(one.models) + marks + (_counts(one.fingerprints) if marks else "")
-
-
-def _counts(counts: Mapping[str, int], most: int = 3) -> str:
-    named = list(counts.items())
-    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:most])
-    return f"{told} and {len(named) - most} more" if len(named) > most else told
+    return frequent(one.models) + marks + frequent(one.fingerprints)
 
 
 def _name(one: ActorFigures) -> str:

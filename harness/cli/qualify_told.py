@@ -11,6 +11,7 @@ from harness.cli.rates_told import (
     amount,
     cells,
     ends,
+    frequent,
     head_of,
     letters_by_run,
     line,
@@ -21,13 +22,11 @@ from harness.qualification import CONFIDENCE, WIDEST
 from harness.qualification.not_needed import spared
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted, of_all, percent, worded
-from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread, Tokens
+from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, ScenarioFigures, Spread, Tokens
 from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
 
-#: So many codes are told.
-_NAMED = 3
 _METHODS: dict[str, JsonValue] = {
     "confidence": CONFIDENCE,
     "pass_at_k": "unbiased: 1 - C(n-c,k)/C(n,k), the mean over scenarios",
@@ -114,7 +113,7 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
         yield "as failures", _rate(one.as_failures)
     if one.retried:
         yield "retried", f"{counted(one.retried, 'attempt')} played again; none of them is a trial"
-    yield "in a row", _repeated(one.in_a_row[-1])
+    yield "in a row", _repeated(one.in_a_row[-1], one.scenarios)
     yield "spread", _spread(one.spread)
     if one.costs is not None:
         yield "cost", _spent(one.costs)
@@ -126,7 +125,7 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
     if one.tokens is not None:
         yield "tokens", _tokens(one.tokens)
     if one.failure_codes:
-        yield "failed with", _counts(one.failure_codes)
+        yield "failed with", frequent(one.failure_codes)
     if one.kind == "live":
         yield "answered by", answered(one)
 
@@ -136,12 +135,15 @@ def _rate(rate: Estimate) -> str:
         return "no trial was judged: not enough to tell"
     enough = "" if rate.is_enough else ", not enough to tell"
     low, high = ends(rate.wilson)
-    return f"of {counted(rate.n, 'trial')} {rate.passes} passed: between {low} % and {high} %{enough}"
+    return f"of {counted(rate.n, 'trial')} {rate.passes:,} passed: between {low} % and {high} %{enough}"
 
 
-def _repeated(row: InARow) -> str:
+def _repeated(row: InARow, scenarios: Sequence[ScenarioFigures]) -> str:
     if row.pass_hat_k is None or row.pass_at_k is None:
-        return f"not known for {counted(row.k, 'trial')}: {row.reason}"
+        few = (
+            f"{one.scenario} has {counted(one.judged.n, 'judged trial')}" for one in scenarios if one.judged.n < row.k
+        )
+        return f"not known for {counted(row.k, 'trial')}: {next(few, row.reason)}"
     if row.k == 1:
         return f"one trial passes: {percent(row.pass_hat_k)}, the mean over scenarios"
     return (
@@ -175,10 +177,3 @@ def _tokens(tokens: Tokens) -> str:
     )
     given, made = ("unknown" if part.total is None else tokens_of(part) for part in (tokens.input, tokens.output))
     return f"input {given}{cached}, output {made}{reasoning} an episode"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    named = list(counts.items())
-    more = len(named) - _NAMED
-    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
-    return f"{told} and {more} more" if more > 0 else told

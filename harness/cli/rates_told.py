@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import count
 from string import ascii_uppercase
 
-from harness.cli.output import folded, table
+from harness.cli.output import folded, harmless, table
 from harness.qualification.intervals import ends
 from harness.schema.counting import percent
 from harness.schema.money import told_usd
-from harness.schema.qualification import Costs, Figures, TokenCount
+from harness.schema.qualification import Costs, Figures, Interval, TokenCount
 
 __all__ = [
     "ENDED_EARLY",
     "NOTHING",
     "amount",
+    "between",
     "cells",
     "ends",
     "episode_cost",
+    "frequent",
     "head_of",
     "letters_by_run",
     "line",
@@ -29,6 +31,8 @@ __all__ = [
 ]
 
 _LABEL = 14
+#: So many names are told with how often each came up.
+_NAMED = 3
 NOTHING = "-"
 #: Of a run whose number of trials hung on what came out.
 ENDED_EARLY = (
@@ -56,15 +60,27 @@ def head_of(one: Figures) -> tuple[str, ...]:
 def cells(one: Figures) -> tuple[str, ...]:
     """One row about a rate: passed, between what, enough or not, all in a row, left out."""
     rate, row = one.judged, one.in_a_row[-1]
-    between = NOTHING if rate.wilson is None else "-".join(map(str, ends(rate.wilson))) + " %"
     left_out = sum(one.not_judged.values())
     return (
         f"{rate.passes}/{rate.n}",
-        between,
+        between(rate.wilson),
         "yes" if rate.is_enough else "no",
         NOTHING if row.pass_hat_k is None else percent(row.pass_hat_k),
         str(left_out) if left_out else NOTHING,
     )
+
+
+def between(interval: Interval | None) -> str:
+    """``59-99 %``."""
+    return NOTHING if interval is None else "-".join(map(str, ends(interval))) + " %"
+
+
+def frequent(counts: Mapping[str, int]) -> str:
+    """``wrong_answer 4, silent 1``, the most frequent first, as they are given; of many how many more there are."""
+    named = list(counts.items())
+    more = len(named) - _NAMED
+    told = ", ".join(f"{harmless(name)} {times}" for name, times in named[:_NAMED])
+    return f"{told} and {more} more" if more > 0 else told
 
 
 def told_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.cli.output import folded, harmless
-from harness.cli.rates_told import NOTHING, ends, told_table
+from harness.cli.rates_told import NOTHING, between, told_table
 from harness.schema.money import told_usd
 from harness.schema.trend import Moved, Trend, TrendPoint
 
@@ -74,8 +74,7 @@ def _course(one: Trend) -> str:
 
 
 def _rate(point: TrendPoint) -> tuple[str, str]:
-    between = NOTHING if point.interval is None else "-".join(map(str, ends(point.interval))) + " %"
-    return f"{point.passes}/{point.n}", between
+    return f"{point.passes}/{point.n}", between(point.interval)
 
 
 def _cost(point: TrendPoint) -> str:

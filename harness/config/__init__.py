@@ -3,7 +3,7 @@
 from harness.config.actors_file import ActorConfig, load_actors
 from harness.config.addresses import nothing_answers
 from harness.config.commands import COMMANDS, REPORTS, variable
-from harness.config.defaults import Default, OptionValue, load_defaults, reports_of
+from harness.config.defaults import NEVER, Default, OptionValue, load_defaults, reports_of
 from harness.config.live_ref import LiveRef, is_loopback, parse_live_ref
 from harness.config.presets import PRESETS, Preset, address_for, check_settings, resolve
 from harness.config.price_table import table_price
@@ -14,6 +14,7 @@ from harness.config.tables import find
 __all__ = [
     "COMMANDS",
     "CONCURRENCY_MAX",
+    "NEVER",
     "PRESETS",
     "REPORTS",
     "ActorConfig",

@@ -39,7 +39,7 @@ def read_price(table: object) -> Price | str:
 
 def _decimal(value: object) -> Decimal | None:
     """The number as it is written: a float's shortest text is what stands in the file."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if not isinstance(value, int | float | str):
         return None
     try:
         return Decimal(str(value))

@@ -15,7 +15,7 @@ from harness.documents.locating import line_of, lines
 from harness.errors import ConfigError
 from harness.schema.base import JsonValue
 
-__all__ = ["Default", "OptionValue", "load_defaults", "reports_of"]
+__all__ = ["NEVER", "Default", "OptionValue", "load_defaults", "reports_of"]
 
 OptionValue = bool | int | float | str | tuple[str, ...]
 
@@ -26,8 +26,8 @@ _ALLOWED: Final[Mapping[Kind, str]] = {
     "texts": "a text in quotation marks, or a list of them",
     "true or false": "true, false",
 }
-#: What people look for here and do not find, and why.
-_NEVER: Final = dict.fromkeys(
+#: What people look for in a file or a variable, and why it is not there.
+NEVER: Final = dict.fromkeys(
     ("max_cost", "yes_spend"), "what may be spent is your word, given on the command line each time"
 )
 _ADVICE: Final = "keys stand in environment variables only"
@@ -82,8 +82,8 @@ def reports_of(path: Path) -> Default | None:
 
 def _value(place: str, command: str, key: str, value: JsonValue) -> OptionValue:
     known = COMMANDS[command]
-    if key in _NEVER:
-        raise ConfigError(f"{place}: {key}: {_NEVER[key]}")
+    if key in NEVER:
+        raise ConfigError(f"{place}: {key}: {NEVER[key]}")
     refuse_secret(place, key, value, advice=_ADVICE, known=key in known)
     if key not in known:
         near = get_close_matches(key, known, n=1)

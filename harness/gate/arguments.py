@@ -16,8 +16,12 @@ def check_decoded(call: ToolCall) -> GateStop | None:
     """C4: the arguments are one JSON object, as the provider's codec found them."""
     if call.fault is None and call.arguments is not None:
         return None
-    source = call.fault or "not_an_object"
-    return GateStop("parse_error", source, "error: the arguments are not one JSON object; the call did not run")
+    wrong = (
+        "it was cut off before its end"
+        if call.fault == "truncated"
+        else "its arguments are not one JSON object in which each key stands once"
+    )
+    return GateStop("parse_error", call.fault or "not_an_object", f"error: the call did not run: {wrong}")
 
 
 def check_size(call: ToolCall, *, argument_bytes: int) -> GateStop | None:

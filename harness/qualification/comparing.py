@@ -11,7 +11,7 @@ from harness.qualification.difference import difference
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.qualification.planning import trials_needed
 from harness.qualification.sequential import course
-from harness.qualification.several import benjamini_hochberg, holm
+from harness.qualification.several import benjamini_hochberg, holm, holm_levels
 from harness.schema.comparison import Comparison, Contender, Pair, PairFinding, ScenarioPair
 from harness.schema.qualification import ActorFigures, Difference, ScenarioFigures, Trial
 
@@ -47,6 +47,7 @@ def compare(
     failed = [[_stratum(*scenario, is_failed=True) for scenario in shared] for shared in both]
     chances = [permutation_test(strata) for strata in judged]
     corrected, as_failures = holm(chances), holm([permutation_test(strata) for strata in failed])
+    levels = holm_levels(chances, alpha) if planned is None else [alpha / len(places)] * len(places)
     pairs = []
     for number, (first, second) in enumerate(places):
         effects = difference(judged[number]), difference(failed[number])
@@ -67,7 +68,7 @@ def compare(
                 chance=chances[number],
                 corrected=corrected[number],
                 as_failures=as_failures[number],
-                trials=_more(judged[number], effects[0], margin, alpha) if finding == "undecided" else None,
+                trials=_more(judged[number], effects[0], margin, levels[number]) if finding == "undecided" else None,
                 scenarios=_scenarios(both[number], judged[number]),
                 course=told,
             )
@@ -111,7 +112,10 @@ def _side(effect: Difference, chance: float, margin: float, alpha: float) -> Pai
 
 
 def _more(strata: Sequence[Stratum], effect: Difference | None, margin: float, alpha: float) -> int | None:
-    """Trials of each scenario that tell a gap as wide as this one, or the margin, eight times of ten."""
+    """Trials of each scenario that tell a gap as wide as this one, or the margin, eight times of ten.
+
+    ``alpha`` is what this pair is held against, of what all pairs have together.
+    """
     gap = max(margin, abs(effect.effect) if effect else 0)
     # where nothing passes there is room for a gap upwards only
     rates = [
@@ -148,7 +152,7 @@ def _scenarios(
 
 
 def _order(count: int, pairs: Sequence[Pair]) -> tuple[int, ...] | None:
-    """From the best on, where each of them is better than all that follow."""
+    """From the best on, where each is better than the next one, and none is worse than one that follows."""
     wins = [0] * count
     decided = {}
     for pair in pairs:
@@ -157,4 +161,6 @@ def _order(count: int, pairs: Sequence[Pair]) -> tuple[int, ...] | None:
             wins[winner] += 1
             decided[winner, pair.first + pair.second - winner] = True
     order = sorted(range(count), key=lambda place: -wins[place])
-    return tuple(order) if all(step in decided for step in pairwise(order)) else None
+    # where not all play the same scenarios one may be better than the next, and so on, and the last than the first
+    is_turned = any((later, earlier) in decided for earlier, later in combinations(order, 2))
+    return tuple(order) if all(step in decided for step in pairwise(order)) and not is_turned else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import ceil
 from statistics import median
 from typing import Literal
 
 from harness.qualification.demanding import (
+    NOTHING,
     chance_of_drop,
     chance_of_fewer,
     chance_of_more,
@@ -97,9 +99,9 @@ def _claims(candidate: Candidate) -> list[_Claim]:
     own, baseline = _counts(candidate.trials), _counts(candidate.baseline)
     found = []
     for demand in candidate.demands:
-        names = [name for name in demand.scenarios if name not in candidate.set_aside]
+        names = tuple(name for name in demand.scenarios if name not in candidate.set_aside)
         sides = ({name: counts.get(name, _Count()) for name in names} for counts in (own, baseline))
-        found.append(_Claim(demand, *sides))
+        found.append(_Claim(demand.model_copy(update={"scenarios": names}) if names else demand, *sides))
     return found
 
 
@@ -227,7 +229,8 @@ def _of_each(claim: _Claim, counted: Evidence, policy: Policy) -> int | None:
     is_lost = effect is not None and effect.effect <= -margin
     gap = min(1.0, -effect.effect) if effect is not None and is_lost else margin
     played = [one for one in claim.strata(policy.not_judged.count) if one.first_n and one.second_n]
-    if not played:
+    # nothing tells whether a drop is more than it is
+    if not played or (effect is not None and abs(effect.effect + margin) < NOTHING):
         return None
     rates = [max(gap, one.first_passes / one.first_n) for one in played]
     level = counted.level_missed if is_lost else counted.level_met
@@ -240,11 +243,13 @@ def _decision(candidate: Candidate, claims: Sequence[_Claim], reasons: Sequence[
     gated = {name for claim in claims for name in claim.own}
     trials = [trial for trial in candidate.trials if trial.scenario in gated]
     not_judged, allowed = left_out(trials), policy.not_judged.allowed
+    # as the policy writes it: 0.29 of 100 trials are 29, and no less
+    most = Decimal(repr(allowed)) * len(trials)
     counts = _counts(candidate.trials)
     return Decision(
         run=candidate.run,
         actor=candidate.actor,
-        answer="not_judged" if sum(not_judged.values()) > allowed * len(trials) else _answer(reasons),
+        answer="not_judged" if sum(not_judged.values()) > most else _answer(reasons),
         planned=len(trials),
         not_judged=not_judged,
         allowed=allowed,

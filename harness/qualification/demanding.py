@@ -11,12 +11,22 @@ from harness.qualification.intervals import clopper_pearson
 from harness.qualification.permutation import Stratum, permutation_test
 from harness.schema.qualification import Interval
 
-__all__ = ["chance_of_drop", "chance_of_fewer", "chance_of_more", "chance_within", "rate_between", "trials_to_tell"]
+__all__ = [
+    "NOTHING",
+    "chance_of_drop",
+    "chance_of_fewer",
+    "chance_of_more",
+    "chance_within",
+    "rate_between",
+    "trials_to_tell",
+]
 
 #: Beyond so many standard errors an interval is not computed: fewer than 1 of 1,000,000,000.
 _FURTHEST = 6.0
 #: Halvings of that: to a millionth of a standard error.
 _STEPS = 24
+#: A difference is a sum of shares: what floating point adds to one is no loss.
+NOTHING = 1e-9
 
 
 def chance_of_more(passes: int, n: int, rate: float) -> float:
@@ -71,7 +81,7 @@ def chance_within(strata: Sequence[Stratum], margin: float) -> float:
 def chance_of_drop(strata: Sequence[Stratum], margin: float) -> float:
     """How likely so many fewer passes are where both models are equal; 1.0 where no more than ``margin`` is lost."""
     found = difference(strata)
-    return 1.0 if found is None or found.effect > -margin else permutation_test(strata, "less")
+    return 1.0 if found is None or found.effect >= -margin - NOTHING else permutation_test(strata, "less")
 
 
 def trials_to_tell(passes: int, n: int, rate: float, level: float, *, power: float, most: int) -> int | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["benjamini_hochberg", "holm", "holm_levels"]
+__all__ = ["NAMED", "benjamini_hochberg", "holm", "holm_levels"]
+
+#: Of all scenarios that are named as different this share may be chance.
+NAMED = 0.1
 
 
 def holm(chances: Sequence[float]) -> list[float]:

@@ -11,6 +11,8 @@ from harness.schema.base import JsonValue
 __all__ = ["is_stream", "json_of"]
 
 _EVENTS: Final = "text/event-stream"
+#: What the lines of a stream begin with.
+_FIELDS: Final = (b":", b"data:", b"event:", b"id:", b"retry:")
 
 
 def is_stream(headers: Mapping[str, str], body: bytes) -> bool:
@@ -19,8 +21,7 @@ def is_stream(headers: Mapping[str, str], body: bytes) -> bool:
     Names of headers are in lower case.
     """
     said = headers.get("content-type", "").strip().lower()
-    looks = body.lstrip()[:6].startswith((b"data:", b"event:"))
-    return looks or (said.startswith(_EVENTS) and json_of(body) is None)
+    return body.lstrip()[:6].startswith(_FIELDS) or (said.startswith(_EVENTS) and json_of(body) is None)
 
 
 def json_of(body: bytes) -> JsonValue:

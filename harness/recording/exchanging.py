@@ -19,14 +19,14 @@ from harness.redaction import Scrubber
 from harness.schema.base import Digest, JsonValue
 from harness.schema.recording import Exchange, RecordedRequest, RecordedResponse
 
-__all__ = ["BODY_MAX", "Dress", "body_bytes"]
+__all__ = ["BODY_MAX", "ENCODING", "Dress", "body_bytes", "decoded"]
 
 #: The headers that are kept. Everything else may hold credentials, hosts, times or ids, or tell a simulated
 #: provider whose request it is.
 _REQUEST_HEADERS: Final = ("content-type",)
 _RESPONSE_HEADERS: Final = ("content-type", "retry-after")
 #: Kept only where the body could not be decoded: a replay meets the same unreadable answer.
-_ENCODING: Final = "content-encoding"
+ENCODING: Final = "content-encoding"
 #: Largest body that is decompressed for a recording, in bytes.
 BODY_MAX: Final = 16 * 1024 * 1024
 #: Deeper JSON is kept as a text.
@@ -68,11 +68,11 @@ class Dress:
 
         Of a body in an encoding that is not read nothing is kept but the encoding's name: it could not be redacted.
         """
-        decoded = _decoded(body, headers.get(_ENCODING, ""))
-        if decoded is None:
-            kept = self._kept(headers, (*_RESPONSE_HEADERS, _ENCODING))
+        plain = decoded(body, headers)
+        if plain is None:
+            kept = self._kept(headers, (*_RESPONSE_HEADERS, ENCODING))
             return RecordedResponse(status=status, headers=kept, body="", encoding="base64")
-        value, encoding = self._body(decoded)
+        value, encoding = self._body(plain)
         kept = self._kept(headers, _RESPONSE_HEADERS)
         return RecordedResponse(status=status, headers=kept, body=value, encoding=encoding)
 
@@ -133,19 +133,19 @@ def body_bytes(response: RecordedResponse) -> bytes:
         raise RecordingError("recording", "a body is not the base64 that it says it is") from None
 
 
-def _decoded(body: bytes, encoding: str) -> bytes | None:
+def decoded(body: bytes, headers: Mapping[str, str]) -> bytes | None:
     """The body without its compression; None where that is not read, does not fit, or is too large."""
-    name = encoding.strip().lower()
+    name = headers.get(ENCODING, "").strip().lower()
     if name in {"", "identity"}:
         return body
     if name not in {"gzip", "x-gzip", "deflate"}:
         return None
     inflater = zlib.decompressobj(zlib.MAX_WBITS if name == "deflate" else 16 + zlib.MAX_WBITS)
     try:
-        decoded = inflater.decompress(body, BODY_MAX)
+        plain = inflater.decompress(body, BODY_MAX)
     except zlib.error:
         return None
-    return None if inflater.unconsumed_tail else decoded
+    return None if inflater.unconsumed_tail else plain
 
 
 def _strict_json(text: str) -> JsonValue:

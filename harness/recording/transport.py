@@ -9,35 +9,34 @@ from typing import Final, cast
 
 import httpx
 
-from harness.recording.exchanging import Dress
+from harness.recording.bodies import is_stream
+from harness.recording.exchanging import ENCODING, Dress, decoded
 from harness.recording.replaying import Replayer
 from harness.schema.recording import Exchange, Recording
 
 __all__ = ["RecordingTransport", "ReplayTransport", "Streams"]
 
-#: The media type of a stream of events.
-_EVENTS: Final = "text/event-stream"
 #: What this client can decode, whatever it was told to offer.
 _OFFERED: Final = "identity"
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """How a dialect streams: ``coalesce`` puts each text into one piece, ``ended`` watches for the last event.
+    """How a dialect streams: ``coalesce`` puts each text into one piece, ``is_answer`` says whether what came is one.
 
     A path or a secret that is spread over several events could be neither found nor put back.
     """
 
     coalesce: Callable[[bytes], bytes]
-    ended: Callable[[], Callable[[bytes], bool]]
+    is_answer: Callable[[bytes], bool]
 
 
 class RecordingTransport(httpx.BaseTransport):
     """Passes everything on to ``inner`` and gives each whole exchange to ``on_exchange``.
 
     An exchange is given at the moment its answer was read to the end, before the reader sees that end; what
-    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none; a stream of events
-    has come to its end where ``streams`` says so, whether more is read or not. ``first`` is the
+    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none, but for a stream of
+    events that ``streams`` takes for an answer as far as it came. ``first`` is the
     number of the first exchange. ``on_headers`` is shown the headers of every answer, before its body is read; what
     it raises reaches the caller too.
     """
@@ -71,15 +70,22 @@ class RecordingTransport(httpx.BaseTransport):
         status, headers = response.status_code, response.headers
         # a transport that is not asynchronous never gives the other sort
         stream = cast("httpx.SyncByteStream", response.stream)
-        streams = self._streams if headers.get("content-type", "").startswith(_EVENTS) else None
+        streams = self._streams
 
         def whole(answer: bytes) -> None:
-            kept = self._dress.response(status, headers, answer if streams is None else streams.coalesce(answer))
+            plain, told = decoded(answer, headers), dict(headers)
+            if streams is not None and plain is not None and is_stream(told, plain):
+                answer = streams.coalesce(plain)
+                told.pop(ENCODING, None)
+            kept = self._dress.response(status, told, answer)
             with self._lock:
                 self._on_exchange(self._dress.exchange(self._next, asked, kept))
                 self._next += 1
 
-        tee = _Tee(stream, whole, None if streams is None else streams.ended())
+        def has_ended(answer: bytes) -> bool:
+            return streams is not None and streams.is_answer(decoded(answer, headers) or b"")
+
+        tee = _Tee(stream, whole, has_ended)
         return httpx.Response(status, headers=headers, stream=tee, extensions=dict(response.extensions))
 
     def close(self) -> None:
@@ -88,34 +94,30 @@ class RecordingTransport(httpx.BaseTransport):
 
 
 class _Tee(httpx.SyncByteStream):
-    """A body that is kept while it is read; with ``ended`` it is whole as soon as that says so."""
+    """A body that is kept while it is read; one that is given up is whole where ``has_ended`` says so of what came."""
 
     def __init__(
-        self,
-        stream: httpx.SyncByteStream,
-        whole: Callable[[bytes], None],
-        ended: Callable[[bytes], bool] | None,
+        self, stream: httpx.SyncByteStream, whole: Callable[[bytes], None], has_ended: Callable[[bytes], bool]
     ) -> None:
-        self._stream, self._whole, self._ended = stream, whole, ended
-        self._has_ended = self._is_kept = False
+        self._stream, self._whole, self._has_ended = stream, whole, has_ended
+        self._is_kept = False
         self._pieces: list[bytes] = []
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._stream:
             self._pieces.append(piece)
-            self._has_ended = self._has_ended or (self._ended is not None and self._ended(piece))
             yield piece
-        self._keep()
+        self._keep(b"".join(self._pieces))
 
-    def _keep(self) -> None:
-        if not self._is_kept:
-            self._is_kept = True
-            self._whole(b"".join(self._pieces))
+    def _keep(self, body: bytes) -> None:
+        self._is_kept = True
+        self._whole(body)
 
     def close(self) -> None:
         self._stream.close()
-        if self._has_ended:
-            self._keep()
+        body = b"".join(self._pieces)
+        if not self._is_kept and self._has_ended(body):
+            self._keep(body)
 
 
 class ReplayTransport(httpx.BaseTransport):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from statistics import median
 from typing import Final
 
-from harness.reporters._rows import Episode
+from harness.reporters._rows import VERDICT_WORDS, Episode
 from harness.schema.money import dollars_of, told_usd
+from harness.schema.paid import paid
 from harness.schema.run import RunLogEntry
-from harness.schema.verdict import Verdict
 
 __all__ = ["HEADINGS", "ActorRow", "actor_rows"]
 
 HEADINGS: Final = ("actor", "episodes", "passed", "failed", "not judged", "pending", "cost", "median call")
-_VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "not_judged", "pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,8 @@ class ActorRow:
     def cells(self) -> tuple[str, ...]:
         """In the order of the headings."""
         seconds = "" if self.call_s is None else f"{self.call_s:.2f} s"
-        return (self.actor, str(sum(self.verdicts)), *map(str, self.verdicts), self.cost, seconds)
+        counts = (f"{count:,}" for count in (sum(self.verdicts), *self.verdicts))
+        return (self.actor, *counts, self.cost, seconds)
 
 
 def actor_rows(rows: tuple[Episode, ...]) -> tuple[ActorRow, ...]:
@@ -50,15 +50,13 @@ def _row(ref: str, rows: list[Episode]) -> ActorRow:
     logs = [row.log for row in rows if row.log is not None]
     seconds = [call.seconds for log in logs for call in log.attempts if call.status == "completed" and call.seconds]
     return ActorRow(
-        ref, tuple(last.count(verdict) for verdict in _VERDICTS), _cost(logs), median(seconds) if seconds else None
+        ref, tuple(last.count(verdict) for verdict in VERDICT_WORDS), _cost(logs), median(seconds) if seconds else None
     )
 
 
-def _cost(logs: list[RunLogEntry]) -> str:
-    costs = [call.cost_micro_usd for log in logs for call in log.attempts if call.status != "not_sent"]
-    known = [cost for cost in costs if cost is not None]
-    at_least = len(known) < len(costs) or any(log.at_least for log in logs)
-    dollars = dollars_of(sum(known, Decimal(0)))
-    if at_least and not dollars:
+def _cost(logs: Sequence[RunLogEntry]) -> str:
+    of_all = paid(logs)
+    dollars = dollars_of(of_all.micro_usd)
+    if of_all.at_least and not dollars:
         return "unknown"
-    return told_usd(dollars, at_least=at_least)
+    return told_usd(dollars, at_least=of_all.at_least)

@@ -59,7 +59,7 @@ def _shown(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """By the first letter that is neither blank nor without a width; what begins with a line end is none to show."""
+    """By the first letter that is seen; what begins with a tab or the end of a line is taken for one as well."""
     if text[:1].isalnum():
         return False
     if text[:1] in {"\t", "\r", "\n"}:

@@ -13,7 +13,7 @@ from harness.reporters._rows import Episode, episodes, plain
 from harness.reporters._shape import shape
 from harness.reporters._stale import to_do
 from harness.schema.actor import ActorKind
-from harness.schema.counting import counted
+from harness.schema.counting import counted, worded
 from harness.schema.message import known_count
 from harness.schema.observation import ChannelName
 from harness.schema.receipt import Receipt, Step
@@ -185,10 +185,14 @@ def _attempt(row: AttemptRow, kind: ActorKind) -> str:
         ("in", None if usage is None else known_count(usage.input_tokens)),
         ("out", None if usage is None else known_count(usage.output_tokens)),
     ]
-    told = ", ".join(f"{'unknown' if number is None else f'{number:,}'} tokens {way}" for way, number in tokens)
+    one, many = ("", "") if kind == "recorded" else (" token", " tokens")
+    told = ", ".join(
+        f"unknown{many} {way}" if number is None else f"{number:,}{worded(number, one, many)} {way}"
+        for way, number in tokens
+    )
     parts = [
         f"{row.status.replace('_', ' ')}, {row.seconds:.2f} s",
-        f"recorded tokens: {told.replace(' tokens', '')}" if kind == "recorded" else told,
+        f"recorded tokens: {told}" if kind == "recorded" else told,
         row.error or "",
         "" if row.http_status is None else f"HTTP {row.http_status}",
         row.model or "",

@@ -15,7 +15,7 @@ from harness.schema.recording import Drift
 from harness.schema.run import DECIDED, RunLogEntry
 from harness.schema.tool import ResultCode
 
-__all__ = ["Told", "ending", "evidence", "told", "why"]
+__all__ = ["Told", "code_or_ending", "ending", "evidence", "told", "why"]
 
 _CHECK_WORDS = {
     "order": "a call that the rules refuse here",
@@ -63,6 +63,14 @@ def ending(receipt: Receipt) -> str:
     measured = [("limit", outcome.limit), ("observed", outcome.observed), ("attempted", outcome.attempted)]
     parts = [outcome.name, detail, *(f"{word} {number}" for word, number in measured if number is not None)]
     return ", ".join(part for part in parts if part is not None)
+
+
+def code_or_ending(receipt: Receipt) -> str:
+    """The code, of an outage with its sort; how the loop ended where there is none."""
+    if receipt.failure_code is None:
+        return ending(receipt)
+    outage = receipt.outcome.detail if receipt.cause == "provider" else None
+    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,7 @@ def why(receipt: Receipt, log: RunLogEntry) -> str:
 
 #: Calls that never reached a rule: what is odd about them explains many an ending.
 _TURNED_AWAY: dict[ResultCode, str] = {
-    "parse_error": "did not run, its arguments are not one JSON object",
+    "parse_error": "did not run, its arguments could not be read",
     "invalid_arguments": "did not run, its arguments do not fit the tool",
     "unknown_tool": "did not run, there is no such tool",
     "denied_policy": "did not run, the scenario does not permit it",

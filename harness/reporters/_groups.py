@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
-from harness.reporters._evidence import ending
+from harness.reporters._evidence import code_or_ending, ending
 from harness.reporters._rows import Episode, steps_in_short
-from harness.schema.receipt import Receipt
 
 __all__ = ["Group", "commonest", "grouped", "rolled"]
 
@@ -27,6 +27,13 @@ class Group:
     codes: tuple[str, ...]
     steps: str
 
+    @classmethod
+    def of(cls, rows: tuple[Episode, ...]) -> Self:
+        """Of episodes that ended alike."""
+        receipt = rows[0].receipt
+        codes = () if receipt.verdict == "pass" else (code_or_ending(receipt),)
+        return cls(rows, codes, steps_in_short(receipt))
+
     @property
     def first(self) -> Episode:
         """The one that stands for all."""
@@ -38,16 +45,14 @@ class Group:
         return sum(row.seconds for row in self.rows) / len(self.rows)
 
 
-def grouped(rows: Iterable[Episode], *, many: bool) -> list[Group]:
-    """Every episode by itself; of many, those of one scenario, actor and ending together."""
-    if not many:
-        return [_alike((row,)) for row in rows]
+def grouped(rows: Iterable[Episode]) -> list[Group]:
+    """Those of one scenario, actor and ending together."""
     found: dict[tuple[str, ...], list[Episode]] = {}
     for row in rows:
         receipt = row.receipt
         sort = (receipt.scenario, row.who, row.word, receipt.failure_code or "", ending(receipt))
         found.setdefault(sort, []).append(row)
-    return [_alike(tuple(found[sort])) for sort in _by_scenario(found)]
+    return [Group.of(tuple(found[sort])) for sort in _by_scenario(found)]
 
 
 def rolled(groups: Iterable[Group]) -> list[Group]:
@@ -63,20 +68,6 @@ def commonest(groups: Sequence[Group], most: int) -> list[Group]:
     """At most so many: those of the most episodes, in the order that they had."""
     order = sorted(range(len(groups)), key=lambda place: -len(groups[place].rows))[:most]
     return [groups[place] for place in sorted(order)]
-
-
-def _code(receipt: Receipt) -> str:
-    """The code with the sort of an outage; an ending that has no code is told as it is, a pass needs no words."""
-    if receipt.failure_code is None:
-        return "" if receipt.verdict == "pass" else ending(receipt)
-    outage = receipt.outcome.detail if receipt.cause == "provider" else None
-    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
-
-
-def _alike(rows: tuple[Episode, ...]) -> Group:
-    receipt = rows[0].receipt
-    code = _code(receipt)
-    return Group(rows, (code,) if code else (), steps_in_short(receipt))
 
 
 def _together(groups: Sequence[Group]) -> Group:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import get_args
 
 from harness.qualification.not_needed import spared
 from harness.receipt import last_attempts
@@ -191,15 +190,18 @@ def alike(rows: Iterable[Episode]) -> tuple[Alike, ...]:
 
 def counts(view: RunView) -> dict[Verdict, int]:
     """How many places of the plan have each verdict; of several attempts the last one counts."""
-    last = {_place(receipt): receipt.verdict for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
-    found = Counter(last.values())
-    return {verdict: found[verdict] for verdict in get_args(Verdict)}
+    found = Counter(receipt.verdict for receipt in _last(view))
+    return {verdict: found[verdict] for verdict in VERDICT_WORDS}
 
 
 def stale_count(view: RunView) -> int:
     """How many places of the plan were played from a recording that no longer fits; the last attempt counts."""
-    last = {_place(receipt): _is_stale(receipt) for receipt in sorted(view.receipts, key=lambda one: one.attempt)}
-    return sum(last.values())
+    return sum(map(_is_stale, _last(view)))
+
+
+def _last(view: RunView) -> Iterable[Receipt]:
+    """One of each place, that of the last attempt."""
+    return {_place(receipt): receipt for receipt in sorted(view.receipts, key=lambda one: one.attempt)}.values()
 
 
 @remembered(1)
@@ -240,8 +242,8 @@ def headline(view: RunView) -> str:
     less: dict[Verdict, int] = {"not_judged": stale}
     others = [(found[verdict] - less.get(verdict, 0), word) for verdict, word in VERDICT_WORDS.items()]
     besides = ((stale, STALE), (empty, "not run"), (spared(view), "not needed"))
-    told = [f"{number} {word}" for number, word in (*others[1:], *besides) if number]
-    return ", ".join([f"{found['pass']} of {total} passed", *told]) + _in_quarantine(view)
+    told = [f"{number:,} {word}" for number, word in (*others[1:], *besides) if number]
+    return ", ".join([f"{found['pass']:,} of {total:,} passed", *told]) + _in_quarantine(view)
 
 
 def _in_quarantine(view: RunView) -> str:

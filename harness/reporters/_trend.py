@@ -16,7 +16,7 @@ _EDGE: Final = 5.0
 _MOVED: Final[dict[Moved, str]] = {
     "selection": "other scenarios were played",
     "scenario": "a scenario was changed",
-    "actor": "the actor's settings were changed",
+    "actor": "the actor's settings or script were changed",
     "model": "another model answered",
     "fingerprint": "the model's fingerprint is another one",
     "plane": "another version of the control plane",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from harness.reporters._rows import Episode, episodes
+from harness.reporters._rows import VERDICT_WORDS, Episode, episodes
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.run import RunView
@@ -19,7 +19,6 @@ __all__ = ["Cell", "Change", "Matrix", "MatrixRow", "matrices", "matrices_json"]
 #: Who another ending comes from: the control plane, the actor, or nobody knows.
 Moved = Literal["plane", "actor", "unknown"]
 
-_ORDER: tuple[Verdict, ...] = ("pass", "fail", "not_judged", "pending")
 _WHY: dict[tuple[str, Moved], str] = {
     ("script", "plane"): "the control plane moved: a script makes the same calls on every version",
     ("recorded", "plane"): "the control plane moved: what is recorded is the same on every version",
@@ -45,7 +44,7 @@ class Cell:
     def verdicts(self) -> dict[Verdict, int]:
         """How many have each verdict; those that none has are left out."""
         found = Counter(row.receipt.verdict for row in self.rows)
-        return {verdict: found[verdict] for verdict in _ORDER if found[verdict]}
+        return {verdict: found[verdict] for verdict in VERDICT_WORDS if found[verdict]}
 
     @property
     def codes(self) -> dict[str, int]:

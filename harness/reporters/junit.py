@@ -18,7 +18,7 @@ from itertools import chain
 
 from harness.ports import Reporter
 from harness.qualification.trials import trial_of
-from harness.reporters._evidence import ending, evidence, told
+from harness.reporters._evidence import code_or_ending, ending, evidence, told
 from harness.reporters._rows import (
     Episode,
     by_trial,
@@ -187,15 +187,8 @@ def _evidence(row: Episode) -> str:
 
 def _message(row: Episode) -> str:
     """What a build server shows in its list: the code, and what kind of outage it was."""
-    return _code(row) if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {_code(row)}"
-
-
-def _code(row: Episode) -> str:
-    receipt = row.receipt
-    if receipt.failure_code is None:
-        return ending(receipt)
-    outage = receipt.outcome.detail if receipt.cause == "provider" else None
-    return receipt.failure_code if outage is None else f"{receipt.failure_code} ({outage})"
+    code = code_or_ending(row.receipt)
+    return code if row.quarantine is None else f"in quarantine until {row.quarantine.expires}: {code}"
 
 
 def _class(scenario: str) -> str:

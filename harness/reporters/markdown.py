@@ -5,6 +5,7 @@ Texts stand in it as code, so nothing in them is taken for markup, and never as 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -205,7 +206,8 @@ def _row(row: Episode, some: Alike | None = None) -> str:
     verdict = f"{_MARKS[receipt.verdict]} {row.word}{some.times if some else ''}"
     code = _code(receipt.failure_code) if receipt.failure_code else ""
     player = f"{row.who}{row.marks}" if some and some.count > 1 else row.player
-    return _cells(verdict, _code(receipt.scenario), _code(player), code, _code(steps_in_short(receipt)))
+    steps = f"{'first: ' if some and some.count > 1 else ''}{_code(steps_in_short(receipt))}"
+    return _cells(verdict, _code(receipt.scenario), _code(player), code, steps)
 
 
 def _cells(*texts: str) -> str:
@@ -219,7 +221,7 @@ def _problem(some: Alike) -> str:
     receipt = row.receipt
     cause = f", cause: {receipt.cause.replace('_', ' ')}" if receipt.cause else ""
     head = f"{_MARKS[receipt.verdict]} {row.number}. {_code(receipt.scenario)}, {_code(row.player)}"
-    head += f"; {some.count} of {some.trials} trials ended so" if some.count > 1 else ""
+    head += f"; {some.count} of {some.trials} trials ended with this code, it is the first" if some.count > 1 else ""
     lines = [f"{receipt.failure_code or 'no code'} ({ending(receipt)}{cause})"]
     lines += [] if row.quarantine is None else [f"in quarantine {row.quarantine.terms}"]
     for piece in told(row):
@@ -234,12 +236,7 @@ def _problem(some: Alike) -> str:
 def _code(text: str) -> str:
     """A text as inline code, whatever it is: behind more backticks than it holds."""
     clean = plain(text)
-    longest = max((len(run) for run in _runs(clean)), default=0)
+    longest = max(map(len, re.findall("`+", clean)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if clean.startswith("`") or clean.endswith("`") else ""
     return f"{fence}{pad}{clean}{pad}{fence}" if clean.strip() else ""
-
-
-def _runs(text: str) -> list[str]:
-    """The runs of backticks in a text."""
-    return [run for run in "".join(letter if letter == "`" else " " for letter in text).split(" ") if run]

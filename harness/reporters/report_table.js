@@ -112,7 +112,7 @@ function explorer(book) {
     at("clear").hidden = !Object.keys(fields).some((name) => state[name]);
     for (const head of heads) {
       const way = { [head.dataset.key]: "ascending", [`-${head.dataset.key}`]: "descending" };
-      if (way[state.sort] && state.sort.replace("-", "") === head.dataset.key) head.setAttribute("aria-sort", way[state.sort]);
+      if (way[state.sort]) head.setAttribute("aria-sort", way[state.sort]);
       else head.removeAttribute("aria-sort");
     }
     keep();

@@ -84,17 +84,17 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     """The run in ``width`` columns (at least 40), without a final newline.
 
     Long cells fold; what is meant to be copied stays on one line, however long. ``written`` are the names of the
-    reports in ``folder``. Above 60 episodes those that ended alike are told together, and above 100 such endings the
-    commonest are told, with how many others there are: other reports have them all.
+    reports in ``folder``. What did not pass and ended alike is told together, above 60 episodes all that ended alike
+    is, and above 100 such endings the commonest are told, with how many others there are: other reports have them all.
     """
     console = paper(width, color=color)
     rows = episodes(view)
     many = len(rows) > _LISTED
-    groups = grouped(rows, many=many)
+    groups = grouped(rows)
     _counts(console, view, rows)
     if rows:
         console.print()
-        _tell(console, groups, many=many)
+        _tell(console, groups if many else [Group.of((row,)) for row in rows], many=many)
     _actors(console, rows)
     tell_versions(console, view)
     for title, verdict in _TITLES.items():

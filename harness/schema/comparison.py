@@ -92,7 +92,8 @@ class CostGap(Frozen):
 class Comparison(Frozen):
     """All contenders and all pairs of them.
 
-    ``order`` has the places of contenders from the best on, where each is better than the next one; else None.
+    ``order`` has the places of contenders from the best on, where each is better than the next one and none is worse
+    than one behind it; else None.
     """
 
     contenders: tuple[Contender, ...]

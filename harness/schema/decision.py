@@ -56,7 +56,7 @@ class Evidence(Frozen):
 
 
 class Reason(Frozen):
-    """What was found about one demand.
+    """What was found about one demand, which names those of its scenarios that are not set aside: all where all are.
 
     ``counted`` is what it was decided by, ``otherwise`` the same with trials counted the other way that were not
     judged. ``trials`` are how many each of its scenarios would need to tell, those that are there too; None where that

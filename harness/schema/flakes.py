@@ -11,12 +11,12 @@ __all__ = ["Flake"]
 class Flake(Frozen):
     """One actor in one scenario on one control plane.
 
-    Of ``pairs`` of runs that follow each other, with scenario, classifier, actor and control plane the same in both,
-    ``flips`` came out the other way; ``interval`` is where the share lies (Wilson, 95 %; None without a pair). ``runs``
-    is how many were looked at. ``split`` of ``repeated`` runs had trials that disagreed with each other; a run with one
-    judged trial is not among them. ``is_flaky``: of a script or a recording it turned there and back, or its trials
-    disagreed; of a live model, which chance moves too, it turned three times or more, and surely does so more often
-    than once in ten times. ``set_aside``: in quarantine in the newest run.
+    Of ``pairs`` of runs that follow each other, with scenario, classifier, actor, model, control plane and harness the
+    same in both, ``flips`` came out the other way; ``interval`` is where the share lies (Wilson, 95 %; None without a
+    pair). ``runs`` is how many were looked at. ``split`` of ``repeated`` runs had trials that disagreed with each
+    other; a run with one judged trial is not among them. ``is_flaky``: of a script or a recording it turned there and
+    back, or its trials disagreed; of a live model, which chance moves too, it turned three times or more, and surely
+    does so more often than once in ten times. ``set_aside``: in quarantine in the newest run.
     """
 
     scenario: str

@@ -15,8 +15,10 @@ import pytest
 from judged import PLANE, Played, all_of, left_out, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
+from harness.cli.gaps_told import gap, rarely
 from harness.schema.actor import ActorIdentity
 from harness.schema.message import GenerationSettings, Usage
+from harness.schema.qualification import Difference
 
 OLD, NEW, THIRD = live("steady"), live("candidate"), live("third")
 SCENARIOS = [f"pack/s{number}" for number in range(1, 9)]
@@ -223,6 +225,13 @@ def test_details_tell_what_an_episode_takes_what_fails_and_who_answered(
     assert whole.removeprefix(compact) == snapshot
 
 
+def test_a_provider_with_several_machines_is_the_same_where_one_of_them_answered_in_both(harness: Harness) -> None:
+    for name, fingerprints in (("last", ("fp-1", "fp-2")), ("night", ("fp-2", "fp-3"))):
+        played = all_of([9] * 2, 10, OLD, costs=(Decimal(10),), model="model-a")
+        write_run(Path(name), [replace(one, fingerprint=fingerprints[at % 2]) for at, one in enumerate(played)])
+    assert "may not be the same" not in harness("compare", "last", "night")[1]
+
+
 def test_names_that_do_not_fit_above_a_table_stand_before_their_failures(harness: Harness) -> None:
     long = [live(f"provider/{letter * 30}") for letter in "ab"]
     write_run(Path("night"), [one for actor in long for one in all_of([5] * 6, 10, actor)])
@@ -248,10 +257,69 @@ def test_a_spreadsheet_has_a_row_for_each_actor_and_leaves_empty_what_is_not_kno
 def test_an_interval_that_leaves_equality_out_decides_nothing_and_that_is_said(harness: Harness) -> None:
     write_run(Path("night"), [*all_of([3, 2], 5, OLD), *all_of([4, 5], 5, NEW)])
     assert harness("compare", "night")[1].endswith(
-        "steady and candidate: not enough evidence that one is better: 50 % and 90 %, 40 points more (between 1 and 67 "
+        "steady and candidate: not enough evidence that one is better: 50 % and 90 %, 40 points more (between 0 and 67 "
         "more). Were they equal, a gap like this would still come up in 1 of 6 comparisons. About 7 more trials of "
         "each scenario would decide about a gap of 40 points; there are 5.\n"
     )
+
+
+def test_a_gap_that_two_rates_do_not_have_is_said_to_be_of_scenarios(harness: Harness) -> None:
+    """Half of each scenario was judged, another half of each model: over all trials both pass as often."""
+    easy, hard = several("pack/easy", 20, 20, actor=OLD), several("pack/hard", 4, 10, actor=OLD)
+    other = [*several("pack/easy", 10, 10, actor=NEW), *several("pack/hard", 14, 20, actor=NEW)]
+    write_run(Path("night"), [*easy, *hard, *other])
+    told = harness("compare", "night")[1]
+    assert "80 % and 80 % over all trials, scenario for scenario 15 points more (between " in told
+
+
+def test_where_each_is_better_than_one_and_worse_than_another_no_order_is_told(harness: Harness) -> None:
+    """They share a scenario two by two, and of each two the first fails none."""
+    circle = [(OLD, NEW), (NEW, THIRD), (THIRD, OLD)]
+    write_run(
+        Path("night"),
+        [
+            one
+            for number, (first, second) in enumerate(circle)
+            for actor, passes in ((first, 10), (second, 0))
+            for one in several(f"pack/s{number}", passes, 10, actor=actor)
+        ],
+    )
+    assert harness("compare", "night")[1].endswith(
+        "\nno order is told: they did not all play the same scenarios, and who is better turns with these\n"
+    )
+    assert json.loads(harness("compare", "night", "--format", "json")[1])["order"] is None
+
+
+def test_more_trials_are_wanted_of_a_pair_that_is_one_of_several(harness: Harness) -> None:
+    two = [*all_of([8] * 4, 10, OLD), *all_of([7] * 4, 10, NEW)]
+    write_run(Path("two"), two)
+    write_run(Path("three"), [*two, *all_of([8] * 4, 10, THIRD)])
+    alone, among = (
+        json.loads(harness("compare", run, "--format", "json")[1])["pairs"][0]["trials"] for run in ("two", "three")
+    )
+    assert (alone, among) == (79, 103)
+
+
+@pytest.mark.parametrize(
+    ("chance", "told"),
+    [(0.0001, "fewer than 1 of 1,000"), (0.0012, "1 of 833"), (0.04, "1 of 25"), (0.5, "1 of 2"), (0.51, "most")],
+)
+def test_how_seldom_a_gap_comes_up_is_never_told_as_rarer_than_it_is(chance: float, told: str) -> None:
+    assert rarely(chance) == told
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (-0.051, -0.004, "between 0 and 6 fewer"),
+        (0.019, 0.071, "between 1 and 8 more"),
+        (-0.001, 0.001, "between 1 fewer and 1 more"),
+        (-0.25, 0.0, "between 0 and 25 fewer"),
+    ],
+)
+def test_an_interval_is_told_no_narrower_than_it_is(low: float, high: float, told: str) -> None:
+    found = Difference(effect=(low + high) / 2, low=low, high=high, scenarios=1)
+    assert gap(found).endswith(f"({told})")
 
 
 def test_a_share_of_the_cost_that_two_amounts_do_not_have_is_said_to_be_of_scenarios(harness: Harness) -> None:

@@ -246,7 +246,7 @@ def test_what_a_variable_sets_wrong_is_told_with_its_name(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HARNESS_JOBS", "many")
-    assert harness("run", "pack/a")[2].startswith("harness: HARNESS_JOBS: 'many' is not a valid integer")
+    assert harness("run", "pack/a")[2].startswith("harness: HARNESS_JOBS: 'many' is not a whole number\n")
     assert harness("run", "pack/a", "-n", "1")[0] == 0
     monkeypatch.setenv("HARNESS_JOBS", "1")
     monkeypatch.setenv("HARNESS_ACTOR", "script nobody")
@@ -268,6 +268,8 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     (world.folder / "harness.toml").write_text('reports = "mine"\n[run]\nactor = ["a", "b"]\njobs = 3\n', "utf-8")
     monkeypatch.setenv("HARNESS_JOBS", "4")
     monkeypatch.setenv("HARNESS_TRIAL", "2")
+    monkeypatch.setenv("HARNESS_NIGHTLY", "somebody else's")
+    monkeypatch.setenv("HARNESS_MAX_COST", "2")
     monkeypatch.setenv("HARNESS_REPORT", "https://u:canary-secret@h.test")
     told = json.loads(harness("doctor", "--format", "json")[1])
     rows = {(row.pop("command"), row.pop("option")): row for row in told["settings"]}
@@ -279,9 +281,16 @@ def test_doctor_tells_who_sets_each_option(harness: Harness, world: World, monke
     assert rows["report", "report"]["value"] == "(looks like a credential)"
     hints = {fact["name"]: fact["hint"] for fact in told["facts"]}
     assert hints["variable HARNESS_TRIAL"] == "did you mean HARNESS_TRIALS?"
+    assert "variable HARNESS_NIGHTLY" not in hints
+    assert hints["variable HARNESS_MAX_COST"].startswith("what may be spent is your word")
 
     lines = [" ".join(line.split()) for line in harness("doctor")[1].splitlines()]
-    assert {"run jobs 4 HARNESS_JOBS", "run actor a, b harness.toml:3", "run retries 2 default"} <= set(lines)
+    assert {
+        "run jobs 4 HARNESS_JOBS",
+        "run actor a, b harness.toml:3",
+        "run retries 2 default",
+        "compare margin 5 default",
+    } <= set(lines)
 
 
 def test_doctor_tells_the_file_that_an_option_names(harness: Harness, world: World) -> None:
@@ -295,6 +304,8 @@ def test_doctor_tells_the_file_that_an_option_names(harness: Harness, world: Wor
     [
         ("[run]\njobs = 300", "setting run jobs", "[run] jobs: not such a value; allowed: from 1 to 256"),
         ("[run]\njob = 3", "configuration", "'job': unknown; did you mean jobs?"),
+        ("[run]\nreport = ['html', 'pdf']", "setting run report", "unknown report 'pdf'; there are: csv, github, html"),
+        ("[qualify]\npolicy = 'gone.toml'", "setting qualify policy", "gone.toml: cannot be read: No such file"),
         ("[runs]", "configuration", "runs: unknown; did you mean [run]?"),
         ("[run", "configuration", "harness.toml:1: is no TOML"),
     ],

@@ -7,20 +7,24 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from judged import Played, live
 from planned import job_of
 
 from harness.cli import remaining
-from harness.cli.early import refuse_early
+from harness.cli.early import narrowed, refuse_early
+from harness.cli.folder import starting_manifest
 from harness.cli.progress import Progressing
 from harness.errors import UsageError
 from harness.meter import Ceiling
-from harness.receipt import read_run
-from harness.schema.run import EpisodeJob, EpisodeResult
+from harness.receipt import Remainder, read_run
+from harness.schema.early import EarlyPair, EarlyStop
+from harness.schema.run import EpisodeJob, EpisodeOptions, EpisodeResult
 from harness.schema.verdict import Verdict
 
 NAMES = tuple(f"pack/s{number}" for number in range(6))
@@ -139,6 +143,8 @@ def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> N
 def test_the_numbers_of_compare_do_not_take_the_number_of_trials_for_fixed(harness: Harness) -> None:
     run(harness)
     told = json.loads(harness("compare", "out", "--format", "json")[1])
+    course = told["pairs"][0]["course"]
+    assert course["saved"] == 2 * (10 - course["after"]) * len(NAMES), "what nobody played was not needed"
     (pair,) = told["pairs"]
     early = json.loads(Path("out/manifest.json").read_text("utf-8"))["early"]
 
@@ -279,7 +285,7 @@ def test_what_it_may_cost_ends_it_before_a_verdict_as_it_does_without_looks(harn
         (("--actor", "script", "--actor", "script:x", "--trials", "5", "--shard", "1/2"), "leave one of them out"),
         (
             ("--actor", "script", "--actor", "script:x", "--trials", "5", "--plane", "loopx==0.4.8,1.4.2"),
-            "on one version of a control plane",
+            "on one version of a control plane, and there are loopx==0.4.8, loopx==1.4.2\n",
         ),
     ],
 )
@@ -396,6 +402,21 @@ def test_a_run_that_looked_and_was_played_whole_is_decided_by_a_policy(harness: 
     run(harness, actors=("a/good", "b/fine"))
 
     assert harness("qualify", "out", "--policy", "rate.toml")[0] == 0
+
+
+def test_what_no_longer_fits_is_played_again_though_the_run_had_ended() -> None:
+    one, two = (Played("pack/a", trial, "pass", live(name), costs=()).job for name, trial in (("one", 1), ("two", 1)))
+    ended = EarlyStop(
+        alpha=0.05, planned=1, pairs=(EarlyPair(first="one", second="two", finding="worse", after=1),), until={}
+    )
+    manifest = starting_manifest(
+        [one, two], EpisodeOptions(), run_id="run", created_at="2026-01-01T00:00:00Z", early=ended
+    ).model_copy(update={"state": "complete"})
+    left = Remainder(finished=(), jobs=((0, one), (1, two)), superseded=(), changed=())
+    assert narrowed(manifest, [one, two], left).jobs == ()
+    gone = Played("pack/a", 1, "pass", live("one")).result
+    for changed in (replace(left, changed=("pack/a differs",)), replace(left, superseded=(gone,))):
+        assert narrowed(manifest, [one, two], changed).jobs == left.jobs
 
 
 def test_recordings_and_two_actors_of_one_name_are_refused() -> None:

@@ -98,6 +98,8 @@ def test_every_command_says_what_it_is_for_as_its_group_does() -> None:
         (("fly",), "harness: unknown command 'fly'; there are: run, check, record, qualify, compare, report, show, "),
         (("--fly",), "harness: No such option '--fly'; see: harness --help\n"),
         (("run", "--wings"), "harness: No such option '--wings'; see: harness run --help\n"),
+        (("run", "--trials", "a"), "harness: Invalid value for '--trials': 'a' is not a whole number; see: "),
+        (("compare", "a", "--margin", "a"), "harness: Invalid value for '--margin': 'a' is not a number; see: "),
         (("run", "--trials", "0"), "harness: Invalid value for '--trials': 0 is not in the range 1<=x<=10000; see: "),
         (("run", "--format", "xml"), "harness: Invalid value for '--format': 'xml' is not one of 'text', 'json', "),
         (("plane", "fly"), "harness: unknown command 'fly'; there are: install, list, verify; see: harness plane"),

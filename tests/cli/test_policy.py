@@ -16,8 +16,13 @@ import pytest
 from judged import PLANE, all_of, left_out, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
+from harness.cli.decision_told import in_words
+from harness.qualification.deciding import Candidate, decide
 from harness.schema.actor import ActorIdentity
+from harness.schema.decision import Demand
 from harness.schema.message import GenerationSettings
+from harness.schema.policy import Policy
+from harness.schema.qualification import Trial
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.schema.verdict import Verdict
 
@@ -367,6 +372,19 @@ def test_what_is_in_quarantine_is_shown_and_nothing_is_demanded_of_it(harness: H
         "ada sees to it: it flickers\n"
     )
     assert harness("qualify", "night", "--policy", "low.toml")[0] == 0
+
+
+def test_more_trials_are_wanted_of_those_scenarios_alone_of_which_something_is_demanded() -> None:
+    policy = Policy.model_validate({"schema": 1, "rate": 0.8})
+    trials = [Trial(scenario="pack/a", verdict=verdict) for verdict in ("pass",) * 27 + ("fail",) * 3]
+    told = []
+    for scenarios in (("pack/a",), ("pack/a", "pack/b", "pack/c")):
+        asked = Demand(tier=None, kind="rate", scenarios=scenarios, wanted=0.8, trials=1)
+        aside = dict.fromkeys(scenarios[1:], "it flickers")
+        (found,) = decide([Candidate("night", "steady", trials, (asked,), set_aside=aside)], policy)
+        told.append(in_words(found, policy, "policy.toml", "steady").sentences)
+    assert "About 64 more trials of each scenario would tell." in told[0][0][1]
+    assert told[1] == told[0]
 
 
 def test_a_spreadsheet_holds_rates_and_the_decision_stands_beside_it(harness: Harness) -> None:

@@ -19,7 +19,7 @@ from harness.cli.exit_codes import PRECEDENCE, ExitCode
 from harness.schema import command, control, limits, rules, script, waiver
 from harness.schema import scenario as whole
 from harness.schema.command import Refusal
-from harness.schema.message import FinishReason, GenerationSettings
+from harness.schema.message import FinishReason, GenerationSettings, Quirk
 from harness.schema.receipt import Receipt
 from harness.schema.scenario import Scenario
 from harness.schema.tool import ResultCode
@@ -159,7 +159,9 @@ def test_receipts_names_every_field_of_a_receipt() -> None:
     assert [name for name in Receipt.model_fields if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("words", [ResultCode, Refusal, FinishReason], ids=["result", "refused", "finish"])
+@pytest.mark.parametrize(
+    "words", [ResultCode, Refusal, FinishReason, Quirk], ids=["result", "refused", "finish", "quirks"]
+)
 def test_receipts_tells_every_word_of_a_step_and_a_turn(words: object) -> None:
     text = (REPOSITORY / "docs" / "receipts.md").read_text("utf-8")
     assert len(get_args(words)) > 5

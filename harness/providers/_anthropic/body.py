@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from harness.providers._anthropic.content import (
@@ -15,7 +14,7 @@ from harness.providers._anthropic.content import (
     text_of,
 )
 from harness.providers._wire.arguments import read_arguments, value_of
-from harness.providers._wire.calls import SEED, CallSent
+from harness.providers._wire.calls import MADE, CallSent, seed_in
 from harness.providers._wire.events import event_bytes
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Reply, Usage
@@ -23,7 +22,6 @@ from harness.schema.tool import ToolCall
 
 __all__ = ["reply_body", "reply_events"]
 
-_MADE = re.compile(rf"({SEED.pattern})-\d+")
 _WORDS: Final[dict[FinishReason, str]] = {
     "stop": "end_turn",
     "tool_calls": "tool_use",
@@ -108,10 +106,8 @@ def _says_as_text(block: Block, raw: str) -> bool:
 
 def _seed_of(reply: Reply) -> str:
     """The response id from which a decoder makes the ids of this reply that were made."""
-    if "missing_call_id" not in reply.quirks:
-        return "msg_made"
-    found = (_MADE.fullmatch(call.id) for call in reply.calls)
-    return next((made[1] for made in found if made), "msg_made")
+    seed = seed_in(reply.calls) if "missing_call_id" in reply.quirks else None
+    return seed or "msg_made"
 
 
 def _word(reply: Reply) -> str | None:
@@ -157,7 +153,7 @@ def _with_call(block: Block, call: ToolCall) -> Block:
     patched = dict(block)
     if sent.name != call.name:
         patched["name"] = call.name
-    if sent.id not in {None, call.id} or (sent.id is None and not _MADE.fullmatch(call.id)):
+    if sent.id not in {None, call.id} or (sent.id is None and not MADE.fullmatch(call.id)):
         patched["id"] = call.id
     if sent.arguments.raw != call.arguments_raw:
         patched["input"] = value_of(call.arguments_raw)

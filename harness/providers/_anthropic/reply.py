@@ -79,7 +79,7 @@ def _refusal(details: JsonValue) -> str | None:
 def _usage(sent: JsonValue) -> Usage | None:
     """Tokens as counted by the provider, which counts cached input apart; None where it counted nothing."""
     root = as_object(sent)
-    usage = own_usage(root, count) or Usage(
+    usage = own_usage(root) or Usage(
         output_tokens=count(root.get("output_tokens")),
         cache_read_tokens=count(root.get("cache_read_input_tokens")),
         cache_write_tokens=count(root.get("cache_creation_input_tokens")),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from harness.providers._chat.message import texts_of
 from harness.providers._wire.answer import as_object
-from harness.providers._wire.calls import SEED, made_id
+from harness.providers._wire.calls import made_id, seed_in
 from harness.providers._wire.finish import word_for
 from harness.providers._wire.strict_json import NotJsonError, read_json
 from harness.providers._wire.usage_sent import usage_sent
@@ -17,7 +16,6 @@ from harness.schema.tool import ToolCall
 
 __all__ = ["reply_body"]
 
-_MADE = re.compile(rf"({SEED.pattern})-\d+")
 _OTHER: Final[JsonValue] = {"id": "other", "type": "function", "function": {"name": "other", "arguments": "{}"}}
 
 
@@ -40,10 +38,8 @@ def reply_body(reply: Reply) -> dict[str, JsonValue]:
 
 def _seed_of(reply: Reply) -> str:
     """The response id from which a decoder makes the ids of this reply that were made."""
-    if not {"missing_call_id", "legacy_function_call"} & set(reply.quirks):
-        return "chatcmpl"
-    found = (_MADE.fullmatch(call.id) for call in reply.calls)
-    return next((made[1] for made in found if made), "chatcmpl")
+    has_made = {"missing_call_id", "legacy_function_call"} & set(reply.quirks)
+    return (seed_in(reply.calls) if has_made else None) or "chatcmpl"
 
 
 def _choices(reply: Reply, seed: str) -> list[JsonValue]:

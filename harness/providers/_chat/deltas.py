@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harness.providers._chat.message import id_of
 from harness.providers._wire.answer import as_object, word
 from harness.providers._wire.events import whole_text
 from harness.schema.base import JsonValue
@@ -112,7 +113,7 @@ class Choice:
         new id opens a call, and so does a name where the last call has one already; anything else goes on with it.
         """
         function = as_object(entry.get("function"))
-        given, name, index = _id(entry.get("id")), word(function.get("name")), entry.get("index")
+        given, name, index = id_of(entry.get("id")), word(function.get("name")), entry.get("index")
         if isinstance(index, int) and not isinstance(index, bool):
             place = self._by_index.get(index)
             if place is not None and _is_another(self._calls[place], given, name):
@@ -169,12 +170,6 @@ class Choice:
 
 _ENTRY = frozenset({"id", "type", "function", "index"})
 _FUNCTION = frozenset({"name", "arguments"})
-
-
-def _id(value: JsonValue) -> str | None:
-    # some servers number their calls; a number names a call as well as a text does
-    given = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    return given if isinstance(given, str) and given.strip() else None
 
 
 def _is_another(call: _Call, given: str | None, name: str | None) -> bool:

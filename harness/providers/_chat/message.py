@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.providers._wire.answer import as_object
+from harness.providers._wire.answer import as_object, word
 from harness.providers._wire.arguments import Arguments, read_arguments, sendable_arguments
 from harness.schema.base import JsonValue
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
-__all__ = ["WireCall", "echo_of", "plain_message", "texts_of", "wire_calls"]
+__all__ = ["WireCall", "echo_of", "id_of", "plain_message", "texts_of", "wire_calls"]
 
 #: Parts of a call that belong to our fields; ``index`` is a position in a stream.
 _CALL_FIELDS = frozenset({"id", "type", "function", "index"})
@@ -49,12 +49,9 @@ def wire_calls(message: dict[str, JsonValue]) -> tuple[list[WireCall], tuple[Qui
 
 
 def _wire_call(entry: dict[str, JsonValue], function: dict[str, JsonValue]) -> WireCall:
-    given, name = entry.get("id"), function.get("name")
-    # Some servers number their calls; a number names a call as well as a text does.
-    id_ = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
     return WireCall(
-        id=id_ if isinstance(id_, str) and id_.strip() else None,
-        name=name if isinstance(name, str) else "",
+        id=id_of(entry.get("id")),
+        name=word(function.get("name")) or "",
         arguments=read_arguments(function.get("arguments")),
         entry={key: value for key, value in entry.items() if key not in _CALL_FIELDS and value is not None},
         function={
@@ -63,6 +60,12 @@ def _wire_call(entry: dict[str, JsonValue], function: dict[str, JsonValue]) -> W
             if key not in _FUNCTION_FIELDS | _CALL_FIELDS and value is not None
         },
     )
+
+
+def id_of(sent: JsonValue) -> str | None:
+    """An id as a text: some servers number their calls, and a number names one as well. None where none was given."""
+    id_ = str(sent) if isinstance(sent, int) and not isinstance(sent, bool) else sent
+    return id_ if isinstance(id_, str) and id_.strip() else None
 
 
 def plain_message(text: str | None, calls: tuple[ToolCall, ...]) -> dict[str, JsonValue]:
@@ -100,7 +103,7 @@ def _sent_call(call: ToolCall, entry: dict[str, JsonValue], function: dict[str, 
 
 def texts_of(message: dict[str, JsonValue]) -> tuple[str | None, str | None, str | None] | None:
     """Text, reasoning and refusal of a message; None where its content is neither text nor a list of parts."""
-    content, reasoning, refusal = message.get("content"), _reasoning_of(message), _text(message.get("refusal"))
+    content, reasoning, refusal = message.get("content"), _reasoning_of(message), word(message.get("refusal"))
     if content is None or isinstance(content, str):
         return content, reasoning, refusal
     if not isinstance(content, list):
@@ -113,25 +116,21 @@ def texts_of(message: dict[str, JsonValue]) -> tuple[str | None, str | None, str
         known = as_object(part)
         kind = known.get("type")
         if kind in ("text", "output_text"):
-            texts.append(_text(known.get("text")) or "")
+            texts.append(word(known.get("text")) or "")
         elif kind == "thinking":
             thoughts.append(_thought(known.get("thinking")))
         elif kind == "refusal":
-            refusal = refusal or _text(known.get("refusal"))
+            refusal = refusal or word(known.get("refusal"))
     return "".join(texts) if texts else None, reasoning or "".join(thoughts) or None, refusal
 
 
 def _reasoning_of(message: dict[str, JsonValue]) -> str | None:
     """The first of the two names in use that holds a text."""
-    return _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    return word(message.get("reasoning_content")) or word(message.get("reasoning"))
 
 
 def _thought(value: JsonValue) -> str:
     """A thought as text, or as a list of text parts."""
     if isinstance(value, list):
-        return "".join(_text(as_object(part).get("text")) or "" for part in value)
-    return _text(value) or ""
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) and value else None
+        return "".join(word(as_object(part).get("text")) or "" for part in value)
+    return word(value) or ""

@@ -120,7 +120,7 @@ def _first(choices: list[JsonValue], status: int) -> int:
 def _usage(sent: JsonValue) -> Usage | None:
     """Tokens as counted by the provider; None where it counted nothing that we can read."""
     root = as_object(sent)
-    if root.get("prompt_tokens") is None and (own := own_usage(root, count)) is not None:
+    if root.get("prompt_tokens") is None and (own := own_usage(root)) is not None:
         return own
     asked, answered = as_object(root.get("prompt_tokens_details")), as_object(root.get("completion_tokens_details"))
     into, out = count(root.get("prompt_tokens")), count(root.get("completion_tokens"))

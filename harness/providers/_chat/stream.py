@@ -65,7 +65,10 @@ class _Fold:
             index = choice.get("index")
             number = index if isinstance(index, int) and not isinstance(index, bool) else place
             known = self.choices.setdefault(number, Choice(number))
-            delta = choice.get("delta") or choice.get("message")
+            delta = choice.get("delta")
+            # some servers stream messages; with others what has come so far stands in one beside each delta
+            if delta is None or not (delta or known.has_begun):
+                delta = choice.get("message")
             pieces += known.add(as_object(delta), self.quirks)
             known.word = word(choice.get("finish_reason")) or known.word
         return pieces

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from harness.providers._gemini.parts import (
-    MADE,
     Part,
     call_positions,
     is_bare_text,
@@ -17,6 +16,7 @@ from harness.providers._gemini.parts import (
 )
 from harness.providers._wire.answer import as_object
 from harness.providers._wire.arguments import value_of
+from harness.providers._wire.calls import MADE, seed_in
 from harness.providers._wire.events import event_bytes
 from harness.providers._wire.finish import FINISH_WORDS
 from harness.schema.base import JsonValue
@@ -66,9 +66,9 @@ def _head(reply: Reply) -> dict[str, JsonValue]:
         head["modelVersion"] = reply.model
     if reply.usage is not None:
         head["usageMetadata"] = _usage(reply.usage)
-    made = next((found for call in reply.calls if (found := MADE.fullmatch(call.id))), None)
-    if made is not None:
-        head["responseId"] = made[1]
+    seed = seed_in(reply.calls)
+    if seed is not None:
+        head["responseId"] = seed
     return head
 
 

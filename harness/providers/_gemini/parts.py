@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from harness.providers._wire.answer import as_object, word
 from harness.providers._wire.arguments import Arguments, value_of, whole_arguments
-from harness.providers._wire.calls import SEED, CallSent
+from harness.providers._wire.calls import MADE, CallSent
 from harness.schema.base import JsonValue, canonical_json
 from harness.schema.tool import ToolCall
 
 __all__ = [
-    "MADE",
     "Part",
     "as_parts",
     "call_positions",
@@ -26,9 +24,6 @@ __all__ = [
 ]
 
 Part = dict[str, JsonValue]
-
-#: An id that we made: the API gave none, and gets none back.
-MADE = re.compile(rf"({SEED.pattern})-\d+")
 
 
 def as_parts(content: JsonValue) -> list[Part] | None:
@@ -71,6 +66,7 @@ def plain_parts(text: str | None, calls: tuple[ToolCall, ...]) -> list[Part]:
 
 def _plain_call(call: ToolCall) -> Part:
     made: dict[str, JsonValue] = {"name": call.name}
+    # the API gave none, and gets none back
     if not MADE.fullmatch(call.id):
         made["id"] = call.id
     if call.arguments_raw:

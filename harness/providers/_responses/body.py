@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeAlias
 
 from harness.providers._responses.items import (
@@ -17,7 +16,7 @@ from harness.providers._responses.items import (
 )
 from harness.providers._responses.reply import FINISHES, NOT_WORDS
 from harness.providers._wire.answer import word
-from harness.providers._wire.calls import SEED, made_id
+from harness.providers._wire.calls import MADE, made_id
 from harness.providers._wire.usage_sent import usage_sent
 from harness.schema.base import JsonValue
 from harness.schema.message import FinishReason, Reply
@@ -26,7 +25,6 @@ __all__ = ["reply_body"]
 
 Item: TypeAlias = dict[str, JsonValue]
 
-_MADE: Final = re.compile(rf"({SEED.pattern})-\d+")
 _WORDS: Final[dict[FinishReason | None, str]] = {
     "stop": "completed",
     "tool_calls": "completed",
@@ -93,7 +91,7 @@ def _with_reasoning(items: list[Item], said: str) -> list[Item]:
 def _seed_of(items: list[Item], reply: Reply) -> str:
     """The response id from which a decoder makes the ids of this reply that were made."""
     for item, call in zip([item for item in items if is_call(item)], reply.calls, strict=False):
-        made = _MADE.fullmatch(call.id) if call_sent(item).id is None else None
+        made = MADE.fullmatch(call.id) if call_sent(item).id is None else None
         if made is not None:
             return made[1]
     return "resp"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from harness.providers._wire.arguments import Arguments
 from harness.schema.base import JsonValue, canonical_json
@@ -12,7 +14,10 @@ from harness.schema.made_ids import SEED
 from harness.schema.message import Quirk
 from harness.schema.tool import ToolCall
 
-__all__ = ["SEED", "CallSent", "made_id", "numbered", "seed_of"]
+__all__ = ["MADE", "CallSent", "made_id", "numbered", "seed_in", "seed_of"]
+
+#: An id that we made for a call that came without one.
+MADE: Final = re.compile(rf"({SEED.pattern})-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ def seed_of(given: JsonValue, said: JsonValue) -> str:
     if isinstance(given, str) and SEED.fullmatch(given):
         return given
     return f"made-{sha256(canonical_json(said).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def seed_in(calls: Sequence[ToolCall]) -> str | None:
+    """What the first made id among those of the calls starts with; None where none was made."""
+    return next((made[1] for call in calls if (made := MADE.fullmatch(call.id))), None)
 
 
 def made_id(seed: str, position: int) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from harness.providers._wire.answer import count
 from harness.schema.base import JsonValue
 from harness.schema.message import Usage
 
 __all__ = ["own_usage"]
 
 
-def own_usage(root: dict[str, JsonValue], count: Callable[[JsonValue], int | None]) -> Usage | None:
+def own_usage(root: dict[str, JsonValue]) -> Usage | None:
     """Usage that counts ``input_tokens``; None where there is none of that.
 
     Where cache reads and writes stand beside the input they are no part of it there, and are added.

@@ -260,6 +260,16 @@ def test_parallel_calls_grow_side_by_side() -> None:
     assert made(got) == [("a", "ring", {}), ("b", "stop", {"m": 2})]
 
 
+def test_a_message_of_all_so_far_beside_each_delta_is_not_said_twice() -> None:
+    def both(delta: JsonValue, so_far: str, word: str | None = None) -> bytes:
+        message: JsonValue = {"role": "assistant", "content": so_far}
+        return event_bytes({"choices": [{"index": 0, "delta": delta, "message": message, "finish_reason": word}]})
+
+    told = both({"content": "He"}, "He"), both({"content": "llo"}, "Hello"), both({}, "Hello", "stop")
+    assert read(*told, DONE).text == "Hello"
+    assert read(both({}, "Hello", "stop"), DONE).text == "Hello"
+
+
 def test_a_first_event_without_choices_is_no_answer_and_no_failure() -> None:
     # the kind of a077
     head = event_bytes({"id": "", "model": "", "choices": [], "prompt_filter_results": [{"index": 0}]})

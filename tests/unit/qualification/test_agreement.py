@@ -6,9 +6,10 @@ import pytest
 from judged import MODEL, PLANE, Played, live, several, view_of
 
 from harness.errors import UsageError
-from harness.qualification import refuse_different, refuse_mixed
+from harness.qualification import by_version, refuse_different, refuse_mixed
 from harness.schema.actor import ActorIdentity
 from harness.schema.message import GenerationSettings
+from harness.schema.spending import Beyond
 
 OTHER_PLANE = PLANE.model_copy(update={"version": "0.4.9", "wheel_sha256": "9e" * 32})
 WARM = live("openai/model", GenerationSettings(temperature=1.0))
@@ -43,6 +44,17 @@ def script(name: str, digest: str) -> ActorIdentity:
 def test_one_run_counts_nothing_together_that_is_not_the_same(played: list[Played], told: str) -> None:
     with pytest.raises(UsageError, match=f"^reports/a: .*{told}"):
         refuse_mixed("reports/a", view_of(played))
+
+
+def test_versions_are_runs_of_their_own_and_calls_of_no_episode_are_told_once() -> None:
+    view = view_of([*ONE, *several("pack/a", 2, 2, plane=OTHER_PLANE)])
+    found = by_version("reports/a", view.model_copy(update={"beyond": Beyond(calls=3)}))
+    assert [(name, len(one.receipts), len(one.log), one.beyond.calls) for name, one in found.items()] == [
+        ("reports/a on loopx==0.4.8", 2, 2, 3),
+        ("reports/a on loopx==0.4.9", 2, 2, 0),
+    ]
+    one = view_of(ONE)
+    assert by_version("reports/a", one) == {"reports/a": one}
 
 
 def test_a_script_is_another_one_in_each_scenario() -> None:
@@ -81,6 +93,13 @@ def test_a_script_is_another_one_in_each_scenario() -> None:
 def test_runs_that_put_another_question_are_refused_by_what_differs(other: list[Played], told: str) -> None:
     with pytest.raises(UsageError, match=f"^reports/b cannot stand beside reports/a: {told}$"):
         refuse_different({"reports/a": view_of(ONE), "reports/b": view_of(other)})
+
+
+def test_differences_are_named_in_one_order_always() -> None:
+    names = [f"pack/s{number}" for number in range(9)]
+    one, other = ([few for name in names for few in several(name, 1, 1, classifier=version)] for version in (1, 2))
+    with pytest.raises(UsageError, match=r": pack/s0 is .*; pack/s1 is .*; pack/s2 is .*; pack/s3 is .*; and 5 more$"):
+        refuse_different({"reports/a": view_of(one), "reports/b": view_of(other)})
 
 
 def test_of_many_differences_the_first_are_named() -> None:

@@ -40,6 +40,8 @@ def held(before: str, now: str, **more: object) -> ActorChanges:
         ("P" * 19 + "N", "P" * 9 + "N" * 11, ("not_judged",)),
         ("P" * 9 + "N" * 11, "P" * 19 + "N", ("judged",)),
         ("P" * 20, "P" * 11 + "F" * 9, ("worse",)),
+        # such rates come up in 1 of 7 by chance
+        ("P" * 10 + "F", "P" * 6 + "F" * 5, ()),
         ("F" * 20, "F" * 11 + "P" * 9, ("better",)),
     ],
 )
@@ -136,8 +138,10 @@ def test_cost_is_that_of_episodes_with_all_their_attempts_where_it_is_wholly_kno
     (twice,) = changes(indexed_run(1, cheap), indexed_run(2, [*cheap, *again])).actors
     assert twice.usd is not None
     assert twice.usd.now == 2.0
-    (nobody_knows,) = changes(indexed_run(1, cheap), indexed_run(2, unknown)).actors
-    assert nobody_knows.usd is None
+    unknown_again = [row.model_copy(update={"attempt": 2}) for row in unknown]
+    for of_unknown_cost in (unknown, [*cheap, *unknown_again]):
+        (nobody_knows,) = changes(indexed_run(1, cheap), indexed_run(2, of_unknown_cost)).actors
+        assert nobody_knows.usd is None
 
 
 def test_what_is_in_quarantine_is_told_and_not_counted() -> None:

@@ -48,6 +48,12 @@ def test_one_dear_episode_makes_nobody_dear() -> None:
     assert found.cheaper is None
 
 
+def test_trials_are_cut_where_both_halves_are_as_large_as_they_can_be() -> None:
+    found = gap(costing([1, *[5] * 9]), costing([9] * 10))
+    assert found.chance == pytest.approx(2 / 184_756), "10 of 20 in one way"
+    assert found.cheaper == 0
+
+
 def test_scenarios_are_not_mixed_up() -> None:
     """Of one scenario many trials were played of the first, of the other of the second: each costs what it costs."""
     first = [*costing([10] * 20, "pack/a"), *costing([90] * 4, "pack/b")]

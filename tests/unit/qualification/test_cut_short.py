@@ -7,6 +7,7 @@ import pytest
 from harness.qualification.cut_short import difference_early, found_early
 from harness.qualification.difference import difference
 from harness.qualification.permutation import Stratum
+from harness.qualification.sequential import spent
 from harness.schema.comparison import PairFinding, SequentialCourse
 from harness.schema.qualification import Trial
 
@@ -30,6 +31,12 @@ def test_only_what_was_looked_at_counts_and_the_interval_is_wider_than_of_a_fixe
     assert fixed is not None
     assert found.effect == fixed.effect
     assert found.low < fixed.low < fixed.high < found.high
+
+
+def test_the_interval_of_a_look_misses_as_often_as_that_look_spends() -> None:
+    found = difference_early(trials_of(9, 12), trials_of(3, 12), course_of(8, 12), alpha=0.05)
+    fixed = difference([Stratum(8, 8, 3, 8)], confidence=1 - (spent(8 / 12, 0.05) - spent(7 / 12, 0.05)))
+    assert found == fixed
 
 
 def test_a_single_look_has_the_interval_of_a_fixed_number() -> None:

@@ -56,6 +56,13 @@ def one(some: Candidate, by: Policy) -> Decision:
     return found
 
 
+def test_what_was_not_judged_of_the_baseline_never_makes_it_easier_to_match() -> None:
+    asked = candidate(trials((10, 10, 0)), drop(0.05), baseline=trials((10, 0, 10)))
+    for count in ("exclude", "fail"):
+        (reason,) = one(asked, policy(not_judged={"count": count, "most": 1.0})).reasons
+        assert (reason.counted.baseline_passes, reason.counted.baseline_n, reason.finding) == (10, 10, "missed")
+
+
 @pytest.mark.parametrize(
     ("passes", "failures", "wanted", "answer", "more"),
     [
@@ -157,6 +164,7 @@ def test_scenarios_that_are_set_aside_are_shown_and_count_for_nothing() -> None:
     assert [(one.scenario, one.why, one.passes, one.n) for one in found.set_aside] == [
         ("pack/s1", "known to flicker", 0, 10)
     ]
+    assert {reason.demand.scenarios for reason in found.reasons} == {("pack/s0",)}
     nothing = one(replace(some, set_aside={"pack/s0": "a", "pack/s1": "b"}), policy())
     assert (nothing.answer, {reason.finding for reason in nothing.reasons}) == ("inconclusive", {"empty"})
     # a tier without a scenario asks for nothing, and the others are decided as ever
@@ -259,3 +267,23 @@ def test_both_ways_of_counting_say_the_same_where_it_does_not_matter(
         # only what would pass with them as failures passes, and what fails without them fails with them
         assert (without == "pass") == (counted == "pass")
         assert without != "fail" or counted == "fail"
+
+
+@pytest.mark.parametrize(("out", "answer"), [(29, "pass"), (30, "not_judged")])
+def test_as_many_may_be_not_judged_as_the_policy_says_in_its_own_digits(out: int, answer: Answer) -> None:
+    """0.29 of 100 is less than 29 in binary."""
+    some = candidate(trials((100 - out, 0, out)), rate(0.5))
+    assert one(some, policy(not_judged={"most": 0.29})).answer == answer
+
+
+def test_trials_that_would_tell_are_those_of_scenarios_that_are_not_set_aside() -> None:
+    asked = candidate(trials((11, 4, 0)), rate(0.5))
+    both = replace(candidate(trials((11, 4, 0), (0, 5, 0)), rate(0.5, 2)), set_aside={"pack/s1": "known to flicker"})
+    alone, beside = one(asked, policy()).reasons[0], one(both, policy()).reasons[0]
+    assert (beside.trials, beside.demand) == (alone.trials, alone.demand)
+
+
+def test_no_number_of_trials_tells_a_drop_of_just_the_margin() -> None:
+    some = candidate(trials((25, 75, 0)), drop(0.25), baseline=trials((50, 50, 0)))
+    found = one(some, policy(margin=0.25))
+    assert (found.answer, found.reasons[0].trials) == ("inconclusive", None)

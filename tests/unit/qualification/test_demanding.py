@@ -104,3 +104,17 @@ def test_levels_say_the_same_as_corrected_chances(chances: list[float], alpha: f
     for chance, level, corrected in zip(chances, levels, holm(chances), strict=True):
         if abs(corrected - alpha) > 1e-12:
             assert (chance <= level) == (corrected <= alpha)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "margin", "is_more"),
+    [
+        pytest.param(50, 25, 0.25, False, id="in binary it is the margin"),
+        pytest.param(60, 50, 0.1, False, id="in binary it is less"),
+        pytest.param(90, 60, 0.3, False, id="in binary it is more"),
+        pytest.param(60, 49, 0.1, True, id="it is more"),
+    ],
+)
+def test_a_drop_of_just_the_margin_is_no_larger_one(before: int, now: int, margin: float, *, is_more: bool) -> None:
+    chance = chance_of_drop([Stratum(10 * before, 1000, 10 * now, 1000)], margin)
+    assert (chance < 1.0) == is_more

@@ -109,7 +109,7 @@ def test_tokens_are_told_an_episode_and_unknown_ones_are_never_zero() -> None:
 
 
 def test_nothing_passed_has_no_cost_of_a_pass() -> None:
-    found = figures([Trial(scenario="pack/a", verdict="fail", calls=1, micro_usd=Decimal(5))])
+    found = figures([Trial(scenario="pack/a", verdict="fail", calls=1, micro_usd=Decimal("5.9"))])
     assert found.costs is not None
     assert (found.costs.usd_per_episode, found.costs.usd_per_pass) == (Decimal("0.000005"), None)
 

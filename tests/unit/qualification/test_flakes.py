@@ -42,6 +42,10 @@ def test_a_steady_verdict_never_flips_and_one_in_turn_always_does(nights: list[s
     assert nightly(*("PF"[place % 2] for place in range(len(nights)))).flips == len(nights) - 1
 
 
+def test_a_night_of_which_half_passed_did_not_pass() -> None:
+    assert (nightly("PF", "P").flips, nightly("PF", "F").flips) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("nights", "is_flaky"),
     [

@@ -29,6 +29,7 @@ def test_a_look_waits_for_all_places_of_its_trial() -> None:
     told = stopping.told
     assert (told.pairs[0].finding, told.is_decided, told.is_cut_short) == ("worse", True, True)
     assert told.until == dict.fromkeys(("good", "bad"), told.pairs[0].after)
+    assert stopping.needs("bad", told.pairs[0].after)
     assert not stopping.needs("bad", told.pairs[0].after + 1)
 
 

@@ -9,6 +9,7 @@ from judged import MODEL, Played, several, view_of
 from harness.qualification import trials_of
 from harness.receipt import last_attempts
 from harness.schema.actor import ActorIdentity
+from harness.schema.early import EarlyStop
 from harness.schema.message import Usage
 from harness.schema.metric import COUNT_MAX
 from harness.schema.qualification import Trial
@@ -32,6 +33,14 @@ def test_an_attempt_that_was_played_again_is_no_trial_but_was_paid_for() -> None
 def test_a_place_without_a_receipt_was_not_played() -> None:
     (first, second) = read([Played("pack/a", 1, "pass"), Played("pack/a", 2, None)])[MODEL.ref]
     assert (first.verdict, second.verdict, second.seconds) == ("pass", "not_played", None)
+
+
+def test_a_place_that_was_not_needed_any_more_is_no_trial() -> None:
+    view = view_of([Played("pack/a", 1, "pass"), Played("pack/a", 2, None), Played("pack/a", 3, None)])
+    early = EarlyStop(alpha=0.05, planned=3, until={MODEL.ref: 2})
+    view = view.model_copy(update={"manifest": view.manifest.model_copy(update={"early": early})})
+    found = trials_of(view, last_attempts(view.receipts))[MODEL.ref]
+    assert [(trial.number, trial.verdict) for trial in found] == [(1, "pass"), (2, "not_played")]
 
 
 def test_an_actor_that_nothing_was_played_of_is_there() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 
 import httpx
@@ -73,8 +74,9 @@ def test_an_answer_that_breaks_off_or_is_given_up_is_no_exchange() -> None:
 class Events(httpx.BaseTransport):
     """Answers with a stream of events that stays open after its last one."""
 
-    def __init__(self, *pieces: bytes) -> None:
+    def __init__(self, *pieces: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.pieces = pieces
+        self.headers = headers or {"content-type": "text/event-stream; charset=utf-8"}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         del request
@@ -83,20 +85,41 @@ class Events(httpx.BaseTransport):
             yield from self.pieces
             raise httpx.ReadTimeout("nothing more")
 
-        headers = {"content-type": "text/event-stream; charset=utf-8"}
-        return httpx.Response(200, headers=headers, content=stay())
+        return httpx.Response(200, headers=self.headers, content=stay())
 
 
 CODEC = build()
-STREAMS = Streams(CODEC.coalesce, CODEC.stream_end)
+STREAMS = Streams(CODEC.coalesce, lambda body: b"[DONE]" in body)
 SPREAD = CODEC.encode_stream(Reply(text="see /home/ab", finish="stop"))
 HALVES = tuple(SPREAD[0].replace(b"see /home/ab", text) for text in (b"see /ho", b"me/ab"))
 
 
-def test_a_path_that_is_spread_over_events_of_a_stream_is_hidden_and_the_reply_is_the_same() -> None:
+def zipped(*pieces: bytes) -> Iterator[bytes]:
+    """Each as soon as it is there, as a server does that compresses a stream."""
+    deflater = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+    return (deflater.compress(piece) + deflater.flush(zlib.Z_SYNC_FLUSH) for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"content-type": "text/event-stream; charset=utf-8"},
+        {"content-type": "Text/Event-Stream"},
+        {"content-type": "application/json"},
+        {"content-type": "text/event-stream", "content-encoding": "gzip"},
+        {},
+    ],
+    ids=["events", "Events", "json", "gzip", "nothing"],
+)
+@pytest.mark.parametrize("first", [b"", b": hello\n\n"], ids=["", "comment"])
+def test_a_path_that_is_spread_over_events_of_a_stream_is_hidden_and_the_reply_is_the_same(
+    headers: dict[str, str], first: bytes
+) -> None:
     kept: list[Exchange] = []
+    pieces = (first, *HALVES, *SPREAD[1:])
+    events = Events(*(zipped(*pieces) if "content-encoding" in headers else pieces), headers=headers or {"x": "y"})
     dress = Dress(hide=lambda text: text.replace("/home/ab", "{root}"), show=lambda text: text.replace("{root}", "/x"))
-    recording = RecordingTransport(Events(*HALVES, *SPREAD[1:]), kept.append, dress, streams=STREAMS)
+    recording = RecordingTransport(events, kept.append, dress, streams=STREAMS)
     http = HttpTransport(transport=recording)
     answer = http.send(
         rec.URL, headers={}, body=b"{}", deadline_s=5, cancelled=lambda: False, is_over=CODEC.stream_end()

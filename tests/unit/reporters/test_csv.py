@@ -48,8 +48,8 @@ def test_a_cost_that_is_unknown_is_empty_and_that_of_a_script_too() -> None:
 
 
 def test_a_name_that_a_spreadsheet_would_run_is_a_text() -> None:
-    names: Sequence[str] = ("=HYPERLINK(1)", "-m", "\u200b@m", "\uff1d1", "openai/-m")
+    names: Sequence[str] = ("=HYPERLINK(1)", "-m", "\u200b@m", "\uff1d1", "\tm", "openai/-m")
     told = rows(view_of([played(actor=live(name)) for name in names]))
     assert [row["actor"] for row in told] == [
-        *("'=HYPERLINK(1)", "'-m", "'\ufffd@m", "'\uff1d1", "openai/-m"),
+        *("'=HYPERLINK(1)", "'-m", "'\ufffd@m", "'\uff1d1", "'\ufffdm", "openai/-m"),
     ]

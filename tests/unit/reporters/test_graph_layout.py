@@ -99,6 +99,9 @@ def test_one_ending_is_counted_as_one_code() -> None:
         edges=(GraphEdge(source=0, kind="a", code="same"), GraphEdge(source=0, kind="b", code="same")),
     )
     assert [line.text for line in draw(rules, NOWHERE, "").boxes[0].lines] == ["start", "⊘ 1 code"]
+    for edge in (0, 1):
+        taken = draw(rules, PathTaken(frozenset({0}), frozenset({edge}), 0), "").boxes[0].lines
+        assert [line.taken for line in taken] == [False, True]
 
 
 def test_the_path_is_marked_and_lies_on_top(view: RunView) -> None:

@@ -8,7 +8,7 @@ from judged import Played, view_of
 from syrupy.assertion import SnapshotAssertion
 
 from harness.reporters.junit import build
-from harness.schema.receipt import RedactedText
+from harness.schema.receipt import Finding, RedactedText
 from harness.schema.run import RunView
 from harness.schema.verdict import Cause, Verdict
 
@@ -39,6 +39,18 @@ def test_a_failure_carries_code_cause_and_evidence(root: ET.Element) -> None:
     assert (failure.get("message"), failure.get("type")) == ("quota_reentry_failed", "control_plane")
     assert (case.get("name"), case.get("classname")) == ("ark/doubao-seed-2, trial 1", "loopx.capability-repair")
     assert 'expected "todo_portfolio_private_read"' in (failure.text or "")
+
+
+@pytest.mark.parametrize(("stale", "element"), [("fail", "error"), ("warn", "skipped")])
+def test_a_recording_that_no_longer_fits_is_skipped_only_where_the_run_was_told_to_go_on(
+    stale: str, element: str
+) -> None:
+    view = view_of([Played("pack/a", 1, "not_judged", cause="control_plane")])
+    drifted = view.receipts[0].model_copy(update={"findings": (Finding(code="stale_plane_version", check="drift"),)})
+    manifest = view.manifest.model_copy(update={"stale": stale})
+    told = build().render(view.model_copy(update={"receipts": (drifted,), "manifest": manifest}))
+    (case,) = ET.fromstring(told).findall(".//testcase")  # noqa: S314  (our own output)
+    assert [child.tag for child in case] == ["properties", element]
 
 
 def test_a_change_that_is_not_allowed_is_told(root: ET.Element) -> None:

@@ -65,7 +65,9 @@ def test_of_several_trials_rates_are_told_with_their_certainty_the_worst_scenari
     page = build().render(view_of(played))
     assert page[: page.index("\n### ")] == snapshot
     assert page.count("✅") == 0
-    assert "\n### ❌ 85. `pack/s1`, `cheap|er, trial 5`; 16 of 20 trials ended so\n" in page
+    assert (
+        "\n### ❌ 85. `pack/s1`, `cheap|er, trial 5`; 16 of 20 trials ended with this code, it is the first\n" in page
+    )
 
 
 def test_one_trial_is_told_by_its_verdict_beside_other_actors() -> None:

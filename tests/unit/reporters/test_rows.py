@@ -14,6 +14,15 @@ def test_the_headline_counts_every_place_of_the_plan(view: RunView) -> None:
     assert headline(view) == "2 of 8 passed, 4 failed, 1 not judged, 1 not run"
 
 
+def test_large_numbers_are_told_in_thousands(view: RunView) -> None:
+    place = view.manifest.plan[-1]
+    plan = tuple(place.model_copy(update={"trial": trial}) for trial in range(2, 12_002))
+    manifest = view.manifest.model_copy(update={"plan": plan})
+    assert headline(view.model_copy(update={"receipts": (), "manifest": manifest})) == (
+        "0 of 12,000 passed, 12,000 not run"
+    )
+
+
 def test_the_headline_leaves_out_what_did_not_happen(view: RunView) -> None:
     passed = view.receipts[:1]
     only = view.model_copy(

@@ -120,6 +120,13 @@ def test_many_episodes_that_ended_alike_are_told_together(view: RunView) -> None
     assert len(text.splitlines()) < 100
 
 
+def test_a_few_that_failed_alike_are_listed_each_and_their_evidence_is_told_once(view: RunView) -> None:
+    failed = [view.receipts[1].model_copy(update={"trial": trial}) for trial in (1, 2, 3)]
+    text = summary(view.model_copy(update={"receipts": tuple(failed)}), width=100, color=False)
+    assert [line[:3] for line in text.splitlines() if "  failed  script:" in line] == ["1. ", "2. ", "3. "]
+    assert text.count("a call that the rules refuse here") == text.count("(the first of 3 that ended so)") == 1
+
+
 def test_of_very_many_endings_each_verdict_of_an_actor_is_a_row_with_its_commonest_codes(view: RunView) -> None:
     failed = view.receipts[1]
     codes = [f"code_{number:03}" for number in range(101) for _ in range(1 + (number == 7))]

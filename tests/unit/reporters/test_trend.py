@@ -22,6 +22,8 @@ def test_every_run_has_a_point_and_the_last_two_are_told_in_words() -> None:
     points = [tuple(map(float, pair.split(","))) for pair in line.band.split()]
     assert len(points) == 6
     assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in points)
+    # the scale begins at the lowest interval, else a rate near 100 % would be a line at the top
+    assert max(y for _, y in points) == HEIGHT - 5
 
 
 def test_what_else_was_different_is_marked_and_said() -> None:

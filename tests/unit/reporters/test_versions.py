@@ -96,6 +96,15 @@ def test_of_a_model_the_same_calls_tell_who_moved(kinds: tuple[str, ...], cause:
     ]
 
 
+def test_of_a_model_one_trial_with_other_calls_is_its_own_doing_though_the_plane_failed_another() -> None:
+    now = [
+        Played("pack/a", 1, "fail", plane=NEWER, kinds=("look", "remove"), cause="control_plane"),
+        Played("pack/a", 2, "fail", plane=NEWER, kinds=("look", "remove"), cause="model"),
+    ]
+    ((_, _, moved),) = told(Played("pack/a", 1, "pass", kinds=LOOKED), *now)
+    assert moved == "actor"
+
+
 def test_that_nothing_changed_is_only_said_where_everything_was_played() -> None:
     played = [Played("pack/a", 1, "pass"), Played("pack/a", 1, "pass", plane=NEWER)]
     (matrix,) = matrices(view_of(played))
