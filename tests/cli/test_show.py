@@ -136,7 +136,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         verdicts={},
     )
     attempt = AttemptRow(
-        operation="turn-1/main", attempt=1, status="completed", usage=Usage(input_tokens=1234, output_tokens=1), seconds=0.5
+        operation="turn-1/main",
+        attempt=1,
+        status="completed",
+        usage=Usage(input_tokens=1234, output_tokens=1),
+        seconds=0.5,
     )
     with RunStore(tmp_path / "run", manifest, SecretGuard([]), sync=False) as store:
         for position, one in enumerate(made):
