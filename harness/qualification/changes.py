@@ -74,7 +74,7 @@ def _actor(place: Place, before: _Cells, now: _Cells, new: IndexedRun) -> ActorC
             "now": there,
             "places": tuple(_in_quarantine(one, place, new) for one in places if one.kinds),
             "alike": sum(not one.kinds for one in places),
-            "moved": tuple(moved(*whole)),
+            "moved": tuple(moved(whole[0], whole[1])),
             "models": tuple(cell.models for cell in whole),
             "fingerprints": tuple(cell.fingerprints for cell in whole),
             "planes": tuple(cell.planes for cell in whole),

@@ -90,11 +90,11 @@ def summary(view: RunView, *, width: int, color: bool, folder: str = "", written
     console = paper(width, color=color)
     rows = episodes(view)
     many = len(rows) > _LISTED
-    groups = grouped(rows, many=True)
+    groups = grouped(rows)
     _counts(console, view, rows)
     if rows:
         console.print()
-        _tell(console, groups if many else grouped(rows, many=False), many=many)
+        _tell(console, groups if many else [Group.of((row,)) for row in rows], many=many)
     _actors(console, rows)
     tell_versions(console, view)
     for title, verdict in _TITLES.items():

@@ -136,7 +136,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         verdicts={},
     )
     attempt = AttemptRow(
-        operation="turn-1/main", attempt=1, status="completed", usage=Usage(input_tokens=1234), seconds=0.5
+        operation="turn-1/main",
+        attempt=1,
+        status="completed",
+        usage=Usage(input_tokens=1234, output_tokens=1),
+        seconds=0.5,
     )
     with RunStore(tmp_path / "run", manifest, SecretGuard([]), sync=False) as store:
         for position, one in enumerate(made):
@@ -180,7 +184,7 @@ def test_an_episode_is_told_whole_at_eighty_columns(harness: Harness, run: Path)
         "not declared",
         "allowed: a added by control plane",
         "2.50 s, warm",
-        "1,234 tokens in, unknown tokens out",
+        "1,234 tokens in, 1 token out",
         "repeated cold: 1, other answers: 0",
         "workspace kept: /kept/here",
         "harness show run/3 --transcript",
