@@ -20,12 +20,12 @@ from harness.meter import Bound, Ceiling
 from harness.receipt import SpendingFile
 from harness.schema.actor import ActorSpec
 from harness.schema.counting import counted
+from harness.schema.money import MICRO
 from harness.schema.run import EpisodeJob
 from harness.wiring import Settings
 
 __all__ = ["Ceilings", "agreed", "amount", "duration", "higher", "in_memory", "opened", "refuse_too_small", "told"]
 
-_MICRO: Final = Decimal(1_000_000)
 _MOST_USD: Final = Decimal(1_000_000)
 _DURATION: Final = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s?)?")
 _SECONDS: Final = (3600, 60, 1)
@@ -117,7 +117,7 @@ def in_memory(ceilings: Ceilings) -> Ceiling:
 
 
 def _bound(ceilings: Ceilings, now: float) -> Bound:
-    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * _MICRO
+    cost = None if ceilings.cost_usd is None else ceilings.cost_usd * MICRO
     return Bound(cost, None if ceilings.time_s is None else now + ceilings.time_s)
 
 
@@ -162,7 +162,7 @@ def refuse_too_small(jobs: Sequence[EpisodeJob], ceilings: Ceilings, run: Path |
     certain = [entry for entry in before if entry.attempt in settled]
     spent = Ceiling(Bound(), SystemClock().monotonic, before=certain).committed
     dearest = max(live, key=_least_bound)
-    need, left = _least_bound(dearest), max(ceilings.cost_usd * _MICRO - spent, Decimal(0))
+    need, left = _least_bound(dearest), max(ceilings.cost_usd * MICRO - spent, Decimal(0))
     if left < need:
         why = f", for {_usd(spent)} is spent" if spent else ""
         raise UsageError(
@@ -199,4 +199,4 @@ def _least_bound(job: EpisodeJob) -> Decimal:
 
 
 def _usd(micro: Decimal) -> str:
-    return f"${(micro / _MICRO).normalize():f}"
+    return f"${(micro / MICRO).normalize():f}"

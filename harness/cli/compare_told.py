@@ -27,7 +27,7 @@ _METHODS: dict[str, JsonValue] = {
     "course": "a look after each trial; exact, alpha spent as O'Brien and Fleming's, shared evenly by all pairs",
     "costs": "permutation of labels within scenarios, exact, of trials in the dearer half; corrected (Holm)",
     "scenarios": "exact, corrected for all scenarios (Benjamini and Hochberg): hints, no verdicts",
-    "trials": "what finds a gap as wide as this one, or as the margin where that is wider, 8 times of 10",
+    "trials": "what finds a gap as wide as this one, or as the margin if wider, 8 times of 10, corrected like chances",
 }
 #: Where the number of trials hung on what came out: ``chance`` and ``corrected`` take it for fixed.
 _LOOKED: dict[str, JsonValue] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -12,7 +11,9 @@ from harness.cli.grouped import keep, kept
 from harness.cli.output import note
 from harness.errors import UsageError
 from harness.receipt import is_damaged
+from harness.schema.counting import counted
 from harness.schema.money import MICRO, told_usd
+from harness.schema.paid import paid
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry, RunView
 
@@ -60,11 +61,7 @@ def _remedy(receipt: Receipt, folder: Path) -> str:
 
 def _spent(log: RunLogEntry) -> str:
     """What its calls cost, as far as anything tells."""
-    paid = [row for row in log.attempts if row.status != "not_sent"]
-    known = [row.cost_micro_usd for row in paid if row.cost_micro_usd is not None]
-    calls = f"{len(paid)} model call{'' if len(paid) == 1 else 's'}"
-    at_least = ">= " if log.at_least else ""
-    bound = ">= " if log.at_least or len(known) < len(paid) else ""
-    if not known:
-        return f"spent on it: unknown, {at_least}{calls}"
-    return f"spent on it: {bound}{told_usd(sum(known, Decimal(0)) / MICRO)}, {at_least}{calls}"
+    own = paid([log])
+    calls = f"{'>= ' if own.damaged else ''}{counted(own.calls, 'model call')}"
+    cost = told_usd(own.micro_usd / MICRO, at_least=own.at_least) if own.is_known else "unknown"
+    return f"spent on it: {cost}, {calls}"

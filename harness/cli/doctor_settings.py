@@ -13,13 +13,17 @@ from typing import Final, Literal
 
 import click
 
-from harness import config, environment
+from harness import config, environment, wiring
 from harness.cli.configured import ConfiguredContext, configured, key_of, refused, said_by
+from harness.cli.folder import chosen_reporters
+from harness.cli.options import NONE
 from harness.cli.output import harmless
 from harness.config import Default
+from harness.errors import InputError
 from harness.redaction import CREDENTIAL, credentials, without_credentials
 from harness.schema.base import JsonValue
 from harness.wiring import Settings
+from harness.wiring.policy_file import read_policy
 
 __all__ = ["Effective", "effective", "suspects"]
 
@@ -103,15 +107,18 @@ def _option(settings: Settings, context: click.Context, option: click.Option) ->
     """Asked as the command itself asks for it."""
     value, source = option.consume_value(context, {})
     context.set_parameter_source(str(option.name), source)
-    problem = ""
+    name, key, problem = str(context.command.name), key_of(option), ""
     try:
         with click.core.augment_usage_errors(context, option):
             option.process_value(context, value)
             value = option.type_cast_value(context, value) if source is not _DEFAULTS else value
+        if source is not _DEFAULTS:
+            _use(key, value)
     except click.BadParameter as error:
         problem = without_credentials(refused(error) or error.message)
+    except InputError as error:
+        problem = without_credentials(str(error))
     said = said_by(context, option)
-    name, key = str(context.command.name), key_of(option)
     match said:
         case str():
             return Effective(name, key, _safe(value), "environment", said, problem)
@@ -120,6 +127,15 @@ def _option(settings: Settings, context: click.Context, option: click.Option) ->
         case _:
             found = _DEFAULT.search(option.help or "")
             return Effective(name, key, _plain(value), "default", "", told=found[1] if found else "")
+
+
+def _use(key: str, value: object) -> None:
+    """Look for what an option names, as its command would. Raises InputError."""
+    match key, value:
+        case "report", tuple():
+            chosen_reporters(wiring.reporters(), [str(name) for name in value])
+        case "policy", Path() if value != Path(NONE):
+            read_policy(value)
 
 
 def _safe(value: object) -> JsonValue:

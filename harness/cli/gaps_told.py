@@ -7,7 +7,7 @@ from math import ceil, floor
 from harness.schema.counting import counted
 from harness.schema.qualification import Difference
 
-__all__ = ["gap", "rarely", "rates_apart"]
+__all__ = ["gap", "points", "rarely", "rates_apart"]
 
 _ALL = 100
 #: Rates that come so near to the gap are told as it: half a point.
@@ -27,8 +27,7 @@ def rates_apart(rates: str, plain: float, found: Difference) -> str:
 def gap(found: Difference) -> str:
     """``13 points fewer (between 4 and 22 fewer)``."""
     said = _apart(found.effect)
-    # whole points, outwards: the interval is told no narrower than it is
-    low, high = floor(round(100 * found.low, 9)), ceil(round(100 * found.high, 9))
+    low, high = points(found)
     if low < 0 < high:
         between = f"{-low} fewer and {high} more"
     elif high <= 0:
@@ -38,14 +37,19 @@ def gap(found: Difference) -> str:
     return f"{said} (between {between})"
 
 
+def points(found: Difference) -> tuple[int, int]:
+    """Both ends in whole points, outwards: the interval is told no narrower than it is."""
+    return floor(round(100 * found.low, 9)), ceil(round(100 * found.high, 9))
+
+
 def _apart(effect: float) -> str:
     """None, and all hundred points, only where it is that."""
     if effect == 0:
         return "no point apart"
-    side, points = "fewer" if effect < 0 else "more", round(100 * abs(effect))
-    if points == 0:
+    side, whole = "fewer" if effect < 0 else "more", round(100 * abs(effect))
+    if whole == 0:
         return f"less than 1 point {side}"
-    return f"more than 99 points {side}" if points == _ALL and abs(effect) < 1 else f"{counted(points, 'point')} {side}"
+    return f"more than 99 points {side}" if whole == _ALL and abs(effect) < 1 else f"{counted(whole, 'point')} {side}"
 
 
 def rarely(chance: float) -> str:

@@ -14,6 +14,7 @@ from harness.cli.history_index import known_runs, reports_folder, reports_option
 from harness.cli.history_told import changes_told
 from harness.cli.options import format_option
 from harness.cli.output import note, say, say_json
+from harness.collecting import READ_OBJECTS, rare_collections
 from harness.errors import NothingSelectedError, StoreError, UsageError
 from harness.qualification.changes import changes
 from harness.qualification.past import whole_runs
@@ -53,6 +54,7 @@ Examples:
     "repeatable.",
 )
 @format_option("What is printed; jsonl is one actor a line.")
+@rare_collections(READ_OBJECTS)
 def diff(*, runs: tuple[Path, ...], reports: Path | None, gates: tuple[str, ...], form: str) -> ExitCode:
     """Tell what is different in NEW from OLD: what fails now, what is fixed, who else answered, cost and time.
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from harness.cli.gaps_told import points
 from harness.cli.output import folded, harmless
 from harness.cli.rates_told import line
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Shift
@@ -128,12 +129,12 @@ def _moved(one: ActorChanges) -> Iterator[str]:
 def _rate(one: ActorChanges) -> Iterator[str]:
     if one.finding is None or one.rate is None:
         return
-    side, sign = ("less", -1) if one.finding == "worse" else ("more", 1)
+    low, high = points(one.rate)
+    side, near, far = ("less", -high, -low) if one.finding == "worse" else ("more", low, high)
     # two methods look at it: the interval of one may reach a little beyond no difference
-    ends = sorted(max(0, round(100 * sign * end)) for end in (one.rate.low, one.rate.high))
     yield line(
         "rate",
-        f"it passes {side} often than before, by {ends[0]} to {ends[1]} points of 100 over "
+        f"it passes {side} often than before, by {max(0, near)} to {far} points of 100 over "
         f"{counted(one.rate.scenarios, 'scenario')}: more than chance explains",
     )
 

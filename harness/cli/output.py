@@ -19,6 +19,8 @@ __all__ = ["colored", "folded", "harmless", "note", "on_terminal", "say", "say_j
 
 #: Columns that a folded text has at least, however narrow the terminal is.
 _NARROWEST = 16
+#: Before what has no room beside the other columns of its row.
+_BELOW = "  "
 
 
 def say(text: str) -> None:
@@ -90,13 +92,21 @@ def folded(text: str, indent: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns under headings, each as wide as its widest cell; the last is folded on a terminal. Nothing is cut off."""
+    """Columns under headings, each as wide as its widest cell; nothing is cut off.
+
+    On a terminal the last one is folded, and where a word of it has no room it stands below the others.
+    """
     cells = [tuple(head), *(tuple(map(harmless, row)) for row in rows)]
     *widths, _ = [max(len(row[column]) for row in cells) for column in range(len(head))]
     indent = " " * sum(wide + 2 for wide in widths)
     lines: list[str] = []
+    longest = max(len(word) for *_, last in cells for word in ("", *last.split()))
+    is_below = on_terminal() and len(indent) + longest > width()
     for *row, last in cells:
         start = "".join(f"{cell:<{wide}}  " for cell, wide in zip(row, widths, strict=True))
+        if is_below:
+            lines += [start.rstrip(" "), *([folded(last, _BELOW)] if last else [])]
+            continue
         lines.append((start + folded(last, indent).removeprefix(indent)).rstrip(" "))
     return "\n".join(lines)
 

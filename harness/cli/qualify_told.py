@@ -22,7 +22,7 @@ from harness.qualification import CONFIDENCE, WIDEST
 from harness.qualification.not_needed import spared
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted, of_all, percent, worded
-from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, Spread, Tokens
+from harness.schema.qualification import ActorFigures, Costs, Estimate, InARow, ScenarioFigures, Spread, Tokens
 from harness.schema.run import RunView
 
 __all__ = ["as_json", "as_rows", "as_text"]
@@ -113,7 +113,7 @@ def _sentences(one: ActorFigures) -> Iterator[tuple[str, str]]:
         yield "as failures", _rate(one.as_failures)
     if one.retried:
         yield "retried", f"{counted(one.retried, 'attempt')} played again; none of them is a trial"
-    yield "in a row", _repeated(one.in_a_row[-1])
+    yield "in a row", _repeated(one.in_a_row[-1], one.scenarios)
     yield "spread", _spread(one.spread)
     if one.costs is not None:
         yield "cost", _spent(one.costs)
@@ -138,9 +138,12 @@ def _rate(rate: Estimate) -> str:
     return f"of {counted(rate.n, 'trial')} {rate.passes:,} passed: between {low} % and {high} %{enough}"
 
 
-def _repeated(row: InARow) -> str:
+def _repeated(row: InARow, scenarios: Sequence[ScenarioFigures]) -> str:
     if row.pass_hat_k is None or row.pass_at_k is None:
-        return f"not known for {counted(row.k, 'trial')}: {row.reason}"
+        few = (
+            f"{one.scenario} has {counted(one.judged.n, 'judged trial')}" for one in scenarios if one.judged.n < row.k
+        )
+        return f"not known for {counted(row.k, 'trial')}: {next(few, row.reason)}"
     if row.k == 1:
         return f"one trial passes: {percent(row.pass_hat_k)}, the mean over scenarios"
     return (

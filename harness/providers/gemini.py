@@ -35,7 +35,7 @@ class GenerateContent(Codec):
         return f"/v1beta/{quote(model, safe='/')}:{verb}"
 
     def stream_end(self) -> Callable[[bytes], bool]:
-        """A watcher of one stream, which says when the reason of the end and the counts, or an error, have come."""
+        """A watcher of one stream, which says when an error has come: else it is over with its last byte."""
         reader, fold = EventReader(), Fold()
 
         def is_over(piece: bytes) -> bool:

@@ -96,7 +96,7 @@ def _differences(one: RunView, other: RunView) -> Iterator[str]:
     yield from _scenarios(one.manifest, other.manifest)
     yield from _planes(one.manifest, other.manifest)
     here, there = _how_judged(one), _how_judged(other)
-    for scenario in here.keys() & there.keys():
+    for scenario in sorted(here.keys() & there.keys()):
         versions = [sorted({version for version, _ in how[scenario]}) for how in (here, there)]
         if versions[0] != versions[1]:
             yield f"{scenario} is judged by classifier version {versions[0][0]} and {versions[1][0]}"

@@ -14,11 +14,11 @@ from harness.qualification.several import NAMED, benjamini_hochberg
 from harness.qualification.trends import moved
 from harness.schema.changes import ActorChanges, Counts, PlaceChange, PlaceKind, RunChanges, Side
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.money import MICRO
 from harness.schema.quarantine import entry_for
 
 __all__ = ["changes"]
 
-_MICRO = 1_000_000
 
 _Cells = Mapping[str, Cell]
 
@@ -74,7 +74,7 @@ def _actor(place: Place, before: _Cells, now: _Cells, new: IndexedRun) -> ActorC
             "now": there,
             "places": tuple(_in_quarantine(one, place, new) for one in places if one.kinds),
             "alike": sum(not one.kinds for one in places),
-            "moved": tuple(moved(*whole)),
+            "moved": tuple(moved(whole[0], whole[1])),
             "models": tuple(cell.models for cell in whole),
             "fingerprints": tuple(cell.fingerprints for cell in whole),
             "planes": tuple(cell.planes for cell in whole),
@@ -171,4 +171,4 @@ def _usd(cell: Cell) -> list[float]:
     for one in cell.attempts:
         paid[one.actor_digest, one.plane, one.trial].append(one)
     known = [rows for rows in paid.values() if all(row.calls and not row.unknown_calls for row in rows)]
-    return [float(sum(row.micro_usd for row in rows)) / _MICRO for rows in known]
+    return [float(sum(row.micro_usd for row in rows) / MICRO) for rows in known]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from math import ceil
 from statistics import median
 
@@ -12,6 +12,7 @@ from harness.qualification.clustering import spread
 from harness.qualification.intervals import clopper_pearson, wilson
 from harness.qualification.repetition import in_a_row, mean_in_a_row
 from harness.schema.actor import ActorKind
+from harness.schema.money import dollars_of
 from harness.schema.qualification import (
     ActorFigures,
     Costs,
@@ -30,7 +31,6 @@ __all__ = ["WIDEST", "actor_figures", "estimate", "fewest_judged", "latency", "l
 
 #: An interval that spans more of the scale than this does not tell a good actor from a bad one.
 WIDEST = 0.4
-_MICRO = Decimal(1_000_000)
 
 
 def estimate(passes: int, n: int) -> Estimate:
@@ -130,7 +130,7 @@ def _costs(trials: Sequence[Trial], whole: Figures) -> Costs | None:
     if calls == 0:
         return None
     episodes = _episodes(trials)
-    spent = sum((trial.micro_usd for trial in trials), Decimal(0)) / _MICRO
+    spent = sum((trial.micro_usd for trial in trials), Decimal(0))
     known = spent if unknown < calls else None
     return Costs(
         calls=calls,
@@ -161,9 +161,9 @@ def _episodes(trials: Iterable[Trial]) -> int:
     return sum(trial.verdict != "not_played" for trial in trials)
 
 
-def _share(usd: Decimal | None, parts: int) -> Decimal | None:
-    """Rounded down to the millionth, so that a lower bound stays one."""
-    return None if usd is None or parts == 0 else (usd / parts).quantize(Decimal("0.000001"), ROUND_FLOOR)
+def _share(micro_usd: Decimal | None, parts: int) -> Decimal | None:
+    """Dollars of each part; rounded down, so that a lower bound stays one."""
+    return None if micro_usd is None or parts == 0 else dollars_of(micro_usd / parts)
 
 
 def _by_frequency(names: Iterable[str]) -> dict[str, int]:

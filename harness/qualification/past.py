@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from harness.schema.history import IndexedEpisode, IndexedRun
+from harness.schema.money import MICRO
 from harness.schema.verdict import JUDGED
 
 __all__ = ["Cell", "Place", "cell_of", "places", "whole_runs"]
-
-_MICRO = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,7 +62,7 @@ class Cell:
         calls = sum(one.calls for one in self.attempts)
         if calls == self.unknown_calls:
             return None
-        return sum((one.micro_usd for one in self.attempts), Decimal(0)) / _MICRO
+        return sum((one.micro_usd for one in self.attempts), Decimal(0)) / MICRO
 
     @property
     def unknown_calls(self) -> int:

@@ -125,10 +125,9 @@ def course(
         pair.look([(sides[0].get((name, number)), sides[1].get((name, number))) for name in sorted(shared)])
         if pair.found is not None:
             break
-    spared = sum(number > pair.taken for side in sides for _, number in side if number <= planned)
-    return SequentialCourse(
-        finding=pair.found, after=pair.taken, planned=planned, saved=spared if pair.found is not None else 0
-    )
+    # of a run that ended for it they were not played
+    spared = 2 * len(shared) * (planned - pair.taken) if pair.found is not None else 0
+    return SequentialCourse(finding=pair.found, after=pair.taken, planned=planned, saved=spared)
 
 
 def _stratum(first: str | None, second: str | None, *, as_failures: bool) -> Stratum:

@@ -13,6 +13,9 @@ from harness.schema.trend import Moved, Trend, TrendPoint
 
 __all__ = ["moved", "trends"]
 
+#: Names of models that answered, and their fingerprints.
+_Answered = tuple[tuple[str, ...], tuple[str, ...]]
+
 
 def trends(runs: Sequence[IndexedRun], *, by_scenario: bool = False) -> tuple[Trend, ...]:
     """Of each actor over all of its scenarios, or in each of them; of whole runs only, in the order of first being met.
@@ -49,6 +52,7 @@ def _cells(run: IndexedRun, apart: set[Place], *, by_scenario: bool) -> dict[Pla
 
 def _points(rows: Sequence[tuple[IndexedRun, Cell]]) -> Iterator[TrendPoint]:
     before: Cell | None = None
+    answered: _Answered = ((), ())
     for run, cell in rows:
         seconds = cell.seconds
         yield TrendPoint(
@@ -64,14 +68,16 @@ def _points(rows: Sequence[tuple[IndexedRun, Cell]]) -> Iterator[TrendPoint]:
             unknown_calls=cell.unknown_calls,
             models=cell.models,
             planes=cell.planes,
-            moved=() if before is None else tuple(moved(before, cell)),
+            moved=() if before is None else tuple(moved(before, cell, answered)),
         )
-        before = cell
+        before, answered = cell, (cell.models or answered[0], cell.fingerprints or answered[1])
 
 
-def moved(before: Cell, now: Cell) -> Iterator[Moved]:
+def moved(before: Cell, now: Cell, answered: _Answered | None = None) -> Iterator[Moved]:
     """What is another one than before, of the scenarios that were played in both.
 
+    ``answered`` are the names and fingerprints that were told last, in ``before`` or, where it has none as after an
+    outage, earlier; None: those of ``before``.
     Names that answered only moved where both are known; fingerprints where none of them answered in both, for a
     provider has several machines.
     """
@@ -85,9 +91,10 @@ def moved(before: Cell, now: Cell) -> Iterator[Moved]:
         yield "scenario"
     if any({one.actor_digest for one in here[name]} != {one.actor_digest for one in there[name]} for name in shared):
         yield "actor"
-    if before.models and now.models and before.models != now.models:
+    models, fingerprints = answered or (before.models, before.fingerprints)
+    if models and now.models and models != now.models:
         yield "model"
-    if before.fingerprints and now.fingerprints and not {*before.fingerprints} & {*now.fingerprints}:
+    if fingerprints and now.fingerprints and not {*fingerprints} & {*now.fingerprints}:
         yield "fingerprint"
     if any({one.plane for one in here[name]} != {one.plane for one in there[name]} for name in shared):
         yield "plane"

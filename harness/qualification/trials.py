@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Final
 
 from harness.schema.message import Usage, known_count
+from harness.schema.paid import paid
 from harness.schema.qualification import Trial
 from harness.schema.receipt import Receipt
 from harness.schema.run import AttemptRow, RunLogEntry, RunView
@@ -47,10 +47,8 @@ def trials_of(view: RunView, last: Iterable[Receipt]) -> dict[str, list[Trial]]:
 def trial_of(receipt: Receipt, logs: Sequence[RunLogEntry]) -> Trial:
     """What a receipt and the ``logs`` of all attempts say, its own last; without one nothing is known of its time."""
     rows = [row for log in logs for row in log.attempts if row.status != "not_sent"]
-    damaged = sum(log.at_least for log in logs)
-    own = logs[-1].attempts if logs else ()
-    known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
-    tokens, untold = _tokens(rows)
+    spent, own = paid(logs), logs[-1].attempts if logs else ()
+    tokens, untold = _tokens(rows, spent.damaged)
     return Trial(
         scenario=receipt.scenario,
         verdict=receipt.verdict,
@@ -59,19 +57,22 @@ def trial_of(receipt: Receipt, logs: Sequence[RunLogEntry]) -> Trial:
         code=receipt.failure_code,
         seconds=logs[-1].seconds if logs else None,
         attempts=max(1, len(logs)),
-        calls=len(rows) + damaged,
-        unknown_calls=len(rows) - len(known) + damaged,
-        micro_usd=sum(known, Decimal(0)),
+        calls=spent.calls + spent.damaged,
+        unknown_calls=spent.unknown + spent.damaged,
+        micro_usd=spent.micro_usd,
         tokens=(tokens[0], tokens[1], tokens[2], tokens[3]),
-        untold=(untold[0] + damaged, untold[1] + damaged, untold[2] + damaged, untold[3] + damaged),
+        untold=(untold[0], untold[1], untold[2], untold[3]),
         models=tuple(dict.fromkeys(row.model for row in own if row.model is not None)),
         fingerprints=tuple(dict.fromkeys(row.fingerprint for row in own if row.fingerprint is not None)),
     )
 
 
-def _tokens(rows: Iterable[AttemptRow]) -> tuple[list[int], list[int]]:
-    """Tokens of input, of that from a cache, of output, of that for reasoning; of how many calls each is unknown."""
-    tokens, untold = [0, 0, 0, 0], [0, 0, 0, 0]
+def _tokens(rows: Iterable[AttemptRow], hidden: int) -> tuple[list[int], list[int]]:
+    """Tokens of input, of that from a cache, of output, of that for reasoning; of how many calls each is unknown.
+
+    Of ``hidden`` calls, which have no row, all of them are.
+    """
+    tokens, untold = [0] * 4, [hidden] * 4
     for row in rows:
         one = _UNTOLD if row.usage is None or row.inconsistent else row.usage
         sorts = (one.input_tokens, one.cache_read_tokens, one.output_tokens, one.reasoning_tokens)

@@ -71,7 +71,8 @@ def _read(folder: Path, kind: type[Receipt], manifest: Manifest) -> RunView:
         last = {(part.position, part.receipt.attempt): part for part in read}
         parts = [last[place] for place in sorted(last)]
         return _view(folder, manifest, [part.receipt for part in parts], [part.log for part in parts])
-    log = tuple(value(RunLogEntry, data, f"{folder / LOG}:{number}") for number, data in lines(folder / LOG))
+    path = folder / LOG
+    log = tuple(value(RunLogEntry, data, f"{path}:{number}") for number, data in lines(path))
     return _view(folder, manifest, tuple(_receipts(folder, manifest, kind)), log)
 
 

@@ -22,21 +22,21 @@ _OFFERED: Final = "identity"
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """How a dialect streams: ``coalesce`` puts each text into one piece, ``ended`` watches for the last event.
+    """How a dialect streams: ``coalesce`` puts each text into one piece, ``is_answer`` says whether what came is one.
 
     A path or a secret that is spread over several events could be neither found nor put back.
     """
 
     coalesce: Callable[[bytes], bytes]
-    ended: Callable[[], Callable[[bytes], bool]]
+    is_answer: Callable[[bytes], bool]
 
 
 class RecordingTransport(httpx.BaseTransport):
     """Passes everything on to ``inner`` and gives each whole exchange to ``on_exchange``.
 
     An exchange is given at the moment its answer was read to the end, before the reader sees that end; what
-    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none; a stream of events
-    has come to its end where ``streams`` says so, whether more is read or not. ``first`` is the
+    ``on_exchange`` raises reaches the caller. An answer that broke off, or was given up, is none, but for a stream of
+    events that ``streams`` takes for an answer as far as it came. ``first`` is the
     number of the first exchange. ``on_headers`` is shown the headers of every answer, before its body is read; what
     it raises reaches the caller too.
     """
@@ -83,7 +83,7 @@ class RecordingTransport(httpx.BaseTransport):
                 self._next += 1
 
         def has_ended(answer: bytes) -> bool:
-            return streams is not None and streams.ended()(decoded(answer, headers) or b"")
+            return streams is not None and streams.is_answer(decoded(answer, headers) or b"")
 
         tee = _Tee(stream, whole, has_ended)
         return httpx.Response(status, headers=headers, stream=tee, extensions=dict(response.extensions))

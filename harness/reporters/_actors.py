@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from statistics import median
 from typing import Final
 
 from harness.reporters._rows import VERDICT_WORDS, Episode
 from harness.schema.money import dollars_of, told_usd
+from harness.schema.paid import paid
 from harness.schema.run import RunLogEntry
 
 __all__ = ["HEADINGS", "ActorRow", "actor_rows"]
@@ -53,11 +54,9 @@ def _row(ref: str, rows: list[Episode]) -> ActorRow:
     )
 
 
-def _cost(logs: list[RunLogEntry]) -> str:
-    costs = [call.cost_micro_usd for log in logs for call in log.attempts if call.status != "not_sent"]
-    known = [cost for cost in costs if cost is not None]
-    at_least = len(known) < len(costs) or any(log.at_least for log in logs)
-    dollars = dollars_of(sum(known, Decimal(0)))
-    if at_least and not dollars:
+def _cost(logs: Sequence[RunLogEntry]) -> str:
+    of_all = paid(logs)
+    dollars = dollars_of(of_all.micro_usd)
+    if of_all.at_least and not dollars:
         return "unknown"
-    return told_usd(dollars, at_least=at_least)
+    return told_usd(dollars, at_least=of_all.at_least)

@@ -10,7 +10,6 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Hashable, Iterable, Sequence
-from decimal import Decimal
 from typing import Final
 
 from harness.reporters._cards import flag
@@ -21,6 +20,7 @@ from harness.reporters._rows import Episode, plain
 from harness.reporters._shape import shape
 from harness.schema.base import JsonValue
 from harness.schema.money import MICRO, told_usd
+from harness.schema.paid import paid
 from harness.schema.receipt import Boundary, Step
 
 __all__ = ["packed", "values"]
@@ -209,8 +209,5 @@ def _cost(row: Episode) -> str:
     """Of the calls of which it is known, as it is told; empty where it is of none."""
     if row.log is None or row.receipt.actor.kind != "live":
         return ""
-    costs = [call.cost_micro_usd for call in row.log.attempts if call.status != "not_sent"]
-    known = [cost for cost in costs if cost is not None]
-    if not known:
-        return ""
-    return told_usd(sum(known, Decimal(0)) / MICRO, at_least=len(known) < len(costs) or row.log.at_least)
+    own = paid([row.log])
+    return told_usd(own.micro_usd / MICRO, at_least=own.at_least) if own.is_known else ""

@@ -13,6 +13,7 @@ from harness.qualification.intervals import ends
 from harness.reporters._rows import VERDICT_WORDS, Episode
 from harness.schema.counting import counted, percent
 from harness.schema.money import MICRO
+from harness.schema.paid import paid
 from harness.schema.qualification import Interval
 
 __all__ = ["Failure", "Point", "Rate", "RateRow", "Rates", "cut", "failures", "points", "rates", "worst_first"]
@@ -189,14 +190,10 @@ def points(rows: Sequence[Episode]) -> tuple[Point, ...]:
 
 def _point(who: str, rows: Sequence[Episode]) -> Point | None:
     rate = _rate("", [row for row in rows if not row.followed])
-    logs = [row.log for row in rows if row.log is not None]
-    costs = [call.cost_micro_usd for log in logs for call in log.attempts if call.status != "not_sent"]
-    known = [cost for cost in costs if cost is not None]
-    if not known or not rate.n:
+    of_all = paid(row.log for row in rows if row.log is not None)
+    if not of_all.is_known or not rate.n:
         return None
-    episodes = rate.n + rate.others
-    at_least = len(known) < len(costs) or any(log.at_least for log in logs)
-    return Point(who, rate, sum(known, Decimal(0)) / MICRO / episodes, at_least)
+    return Point(who, rate, of_all.micro_usd / MICRO / (rate.n + rate.others), of_all.at_least)
 
 
 def failures(rows: Sequence[Episode]) -> tuple[tuple[Failure, ...], int]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from harness.schema.base import JsonValue
 from harness.schema.counting import counted
 from harness.schema.money import dollars_of, told_usd
+from harness.schema.paid import paid
 from harness.schema.remembering import remembered
 from harness.schema.run import RunView
 
@@ -34,15 +35,12 @@ class Cost:
 def cost_of(view: RunView) -> Cost | None:
     """None where no live model was asked. What is not known is never taken for nothing."""
     live = {receipt.key for receipt in view.receipts if receipt.actor.kind == "live"}
-    rows = [row for entry in view.log if entry.key in live for row in entry.attempts if row.status != "not_sent"]
-    calls, beyond = len(rows) + view.beyond.calls, view.beyond
-    damaged = sum(entry.at_least for entry in view.log if entry.key in live)
-    if not calls and not damaged:
+    own, beyond = paid(entry for entry in view.log if entry.key in live), view.beyond
+    calls, unknown = own.calls + beyond.calls, own.unknown + beyond.unknown
+    if not calls and not own.damaged:
         return None
-    known = [row.cost_micro_usd for row in rows if row.cost_micro_usd is not None]
-    unknown = len(rows) - len(known) + beyond.unknown
-    dollars = dollars_of(sum(known, beyond.micro_usd))
-    return Cost(calls, unknown, beyond.calls, damaged, None if unknown and not dollars else dollars)
+    dollars = dollars_of(own.micro_usd + beyond.micro_usd)
+    return Cost(calls, unknown, beyond.calls, own.damaged, None if unknown and not dollars else dollars)
 
 
 def cost_line(view: RunView) -> str | None:

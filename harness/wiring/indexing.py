@@ -11,9 +11,10 @@ from pathlib import Path
 from harness.documents import DocumentError, decoded, read_file
 from harness.errors import HarnessError, IndexDamagedError, StoreError
 from harness.history import HistoryIndex
-from harness.receipt import PART, read_run, sole
+from harness.receipt import PART, read_outline, sole
 from harness.schema.history import IndexedEpisode, IndexedRun
 from harness.schema.message import known_count
+from harness.schema.process import PlaneIdentity
 from harness.schema.receipt import Receipt
 from harness.schema.run import RunLogEntry, RunView
 from harness.workspace import remove_tree
@@ -79,8 +80,10 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
     ``view`` is what was read of it already.
     """
     stamp = _stamp(folder)  # before the rest: what changes while it is read is read again next time
-    view = read_run(folder) if view is None else view
+    view = read_outline(folder) if view is None else view
     manifest = view.manifest
+    planes: dict[PlaneIdentity, PlaneIdentity] = {}  # one object for each: what is the same is not compared
+    told = zip(view.receipts, view.log, strict=True)
     return IndexedRun(
         folder=folder.relative_to(reports).as_posix(),
         run_id=manifest.run_id,
@@ -90,7 +93,7 @@ def indexed(folder: Path, reports: Path, view: RunView | None = None) -> Indexed
         harness_version=manifest.harness_version,
         planned=sum(map(manifest.needs, manifest.plan)),
         seal=manifest.seal,
-        episodes=tuple(_episode(receipt, log) for receipt, log in zip(view.receipts, view.log, strict=True)),
+        episodes=tuple(_episode(one, log, planes.setdefault(one.plane, one.plane)) for one, log in told),
         shard=manifest.shard is not None,
         ended_early=manifest.early is not None and manifest.early.is_cut_short,
         quarantine=manifest.quarantine,
@@ -127,7 +130,7 @@ def _stamp(folder: Path) -> str:
     return " ".join(told)
 
 
-def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
+def _episode(receipt: Receipt, log: RunLogEntry, plane: PlaneIdentity) -> IndexedEpisode:
     sent = [row for row in log.attempts if row.status != "not_sent"]
     known = [row.cost_micro_usd for row in sent if row.cost_micro_usd is not None]
     return IndexedEpisode(
@@ -136,7 +139,7 @@ def _episode(receipt: Receipt, log: RunLogEntry) -> IndexedEpisode:
         actor=receipt.actor.ref,
         actor_digest=receipt.actor.digest,
         kind=receipt.actor.kind,
-        plane=receipt.plane,
+        plane=plane,
         classifier_version=receipt.classifier_version,
         trial=receipt.trial,
         attempt=receipt.attempt,
@@ -248,7 +251,7 @@ def remove_run(folder: Path) -> None:
     """Remove a whole run folder that nobody writes in. Raises StoreError, and then it is still there."""
     descriptor = sole(folder)
     try:
-        if read_run(folder).manifest.state != "complete":
+        if read_outline(folder).manifest.state != "complete":
             raise StoreError(f"{folder}: is no complete run, which is not removed")
         gone = folder.with_name(f".{folder.name}.removed")
         folder.rename(gone)

@@ -11,8 +11,8 @@ from typing import Literal
 from harness import catalog, config, recording
 from harness.documents import make_folder
 from harness.episode import judged_by
-from harness.errors import CatalogError, StoreError
-from harness.ports import Provider, Transport
+from harness.errors import CatalogError, ProviderError, StoreError
+from harness.ports import Provider, Transport, WireResponse
 from harness.receipt import read_manifest
 from harness.recording import Comparer, Dress, Half, Keeper, Leftover, RecordingWriter
 from harness.recording.transport import RecordingTransport, ReplayTransport, Streams
@@ -276,11 +276,20 @@ def keep(
     http = catalog.shared("providers", "http")
     preset = config.resolve(job.actor.identity.provider or "")
     codec: Provider = catalog.module("providers", preset.codec).build(preset)
-    streams = Streams(codec.coalesce, codec.stream_end)
+    streams = Streams(codec.coalesce, partial(_is_answer, codec))
     looking_on = RecordingTransport(
         http.network(certificates(place)), keeper.exchanged, dress, on_headers=keeper.met, streams=streams
     )
     return http_transport(place, job.actor.identity.provider, through=looking_on), keeper
+
+
+def _is_answer(codec: Provider, body: bytes) -> bool:
+    """Whether a stream that broke off is an answer all the same, or tells of a failure: then it is used as that."""
+    try:
+        codec.decode_stream(WireResponse(200, {}, body, "connection_lost"))
+    except ProviderError as error:
+        return error.category != "connection_lost"
+    return True
 
 
 def settled(keeper: Keeper, keeping: Keeping, result: EpisodeResult) -> EpisodeResult:

@@ -11,6 +11,7 @@ import pytest
 from browsing import Open, Shown
 from command_line import CommandLine
 from playwright.sync_api import Page
+from report_pages import packed_of
 from synthetic_run import Synthetic
 
 from harness.reporters import html as module
@@ -54,6 +55,13 @@ def names(page: Page) -> list[str]:
     return page.locator("#found .open").all_inner_texts()
 
 
+def times(page: Page) -> list[float]:
+    """Of the rows that are shown, in seconds."""
+    return [
+        float(text.removesuffix(" s")) for text in page.locator("#found td.number:nth-of-type(6)").all_inner_texts()
+    ]
+
+
 def told(page: Page) -> str:
     return page.locator("#count").inner_text()
 
@@ -82,6 +90,18 @@ def test_a_page_that_asks_for_something_or_fails_is_noticed(tmp_path: Path, show
     assert "nothing_of_the_kind is not defined" in "\n".join(seen.complaints)
 
 
+def seconds_of(path: Path, number: int) -> float:
+    """How long an episode took, by what the page holds of it: hundredths."""
+    columns = packed_of(path.read_text("utf-8"))["columns"]
+    assert isinstance(columns, dict)
+    numbers, seconds = columns["number"], columns["seconds"]
+    assert isinstance(numbers, list)
+    assert isinstance(seconds, list)
+    hundredths = seconds[numbers.index(number)]
+    assert isinstance(hundredths, int)
+    return hundredths / 100
+
+
 def test_ten_thousand_trials_are_one_file_of_a_megabyte_that_finds_sorts_and_opens(many: Path, show: Open) -> None:
     assert many.stat().st_size <= 1_000_000
     seen = show(many)
@@ -94,12 +114,15 @@ def test_ten_thousand_trials_are_one_file_of_a_megabyte_that_finds_sorts_and_ope
     assert re.fullmatch(rf"\d+ episodes of {whole[1]}, 0 passed", told(page))
     assert {name.split(". ")[1] for name in names(page)} == {"synthetic/case-03"}
     page.get_by_role("button", name="Time").click()
-    seconds = [float(text.split()[0]) for text in page.locator("#found td.number:nth-of-type(5)").all_inner_texts()]
+    seconds = times(page)
+    assert len(set(seconds)) > 1
     assert seconds == sorted(seconds)
     page.get_by_role("button", name="Time").click()
-    backwards = [float(text.split()[0]) for text in page.locator("#found td.number:nth-of-type(5)").all_inner_texts()]
-    assert backwards == sorted(seconds, reverse=True)
+    backwards = times(page)
+    assert backwards == sorted(backwards, reverse=True)
+    assert backwards[0] > seconds[0]
     first = names(page)[0]
+    assert backwards[0] == seconds_of(many, int(first.split(".")[0]))
     page.locator("#found .open").first.click()
     panel = page.locator("#panel[open]")
     assert first in panel.locator("h2").inner_text()
@@ -125,10 +148,15 @@ def test_filters_and_what_is_open_stand_in_the_address_and_come_back_from_it(man
     again.get_by_role("button", name="Clear").click()
     assert again.locator("#by-verdict").input_value() == ""
     assert again.evaluate("location.hash") == "#sort=cost"
+    far = show(many, "episode=9000").page
+    far.wait_for_selector("#panel[open]")
+    far.keyboard.press("Escape")
+    assert far.evaluate("document.activeElement.dataset.number") == "9000", "on its own page of the table"
 
 
 def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None:
-    page = show(few).page
+    seen = show(few)
+    page = seen.page
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
     page.keyboard.type("case-02")
@@ -152,6 +180,15 @@ def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None
     assert page.evaluate("document.activeElement.innerText") == rows[3]
     page.keyboard.press("End")
     assert page.evaluate("document.activeElement.innerText") == rows[-1]
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.innerText") == rows[-2]
+    page.keyboard.press("Home")
+    for key, row in (("ArrowLeft", rows[0]), ("ArrowRight", rows[1])):
+        page.keyboard.press("Enter")
+        page.keyboard.press(key)
+        assert row in title.inner_text(), "before the first there is none"
+        page.keyboard.press("Escape")
+    assert seen.complaints == []
 
 
 def test_a_screen_reader_is_told_counts_headings_orders_and_what_is_drawn(few: Path, show: Open) -> None:
@@ -160,6 +197,8 @@ def test_a_screen_reader_is_told_counts_headings_orders_and_what_is_drawn(few: P
     assert page.get_by_role("status").inner_text() == told(page)
     page.get_by_role("button", name="Scenario").click()
     assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    page.get_by_role("button", name="Scenario").click()
+    assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
     levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert levels.count(1) == 1

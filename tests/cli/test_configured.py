@@ -304,6 +304,8 @@ def test_doctor_tells_the_file_that_an_option_names(harness: Harness, world: Wor
     [
         ("[run]\njobs = 300", "setting run jobs", "[run] jobs: not such a value; allowed: from 1 to 256"),
         ("[run]\njob = 3", "configuration", "'job': unknown; did you mean jobs?"),
+        ("[run]\nreport = ['html', 'pdf']", "setting run report", "unknown report 'pdf'; there are: csv, github, html"),
+        ("[qualify]\npolicy = 'gone.toml'", "setting qualify policy", "gone.toml: cannot be read: No such file"),
         ("[runs]", "configuration", "runs: unknown; did you mean [run]?"),
         ("[run", "configuration", "harness.toml:1: is no TOML"),
     ],

@@ -143,6 +143,8 @@ def test_every_command_understands_a_run_that_ended_early(harness: Harness) -> N
 def test_the_numbers_of_compare_do_not_take_the_number_of_trials_for_fixed(harness: Harness) -> None:
     run(harness)
     told = json.loads(harness("compare", "out", "--format", "json")[1])
+    course = told["pairs"][0]["course"]
+    assert course["saved"] == 2 * (10 - course["after"]) * len(NAMES), "what nobody played was not needed"
     (pair,) = told["pairs"]
     early = json.loads(Path("out/manifest.json").read_text("utf-8"))["early"]
 

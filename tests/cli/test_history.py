@@ -77,7 +77,7 @@ def test_what_came_changed_and_went_since_is_listed_as_it_is(
     assert (err.count("\n"), err.startswith("harness: left out: ")) == (1, True)
     shutil.rmtree(reports / "broken")
     read: list[Path] = []
-    monkeypatch.setattr("harness.wiring.indexing.read_run", read.append)
+    monkeypatch.setattr("harness.wiring.indexing.read_outline", read.append)
     assert (listed(harness), read) == (["four", "one", "three"], [])
 
 
@@ -169,6 +169,6 @@ def test_a_run_is_not_read_once_more_for_the_index(
     harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("harness.wiring.indexing.read_run", None)
+        patch.setattr("harness.wiring.indexing.read_outline", None)
         assert harness("run", "--out", "reports/one")[::2] == (0, "")
     assert listed(harness) == ["one"]

@@ -118,7 +118,7 @@ def test_a_run_that_the_index_tells_is_not_read_again(
     """A hundred thousand receipts take minutes to read, and a row of the index a second."""
     told = harness("history", "diff")  # brings the index up to date
     with monkeypatch.context() as patch:
-        patch.setattr("harness.wiring.indexing.read_run", None)
+        patch.setattr("harness.wiring.indexing.read_outline", None)
         assert harness("history", "diff", "reports/one", "reports/three") == told
     (nights / "history.sqlite").write_bytes(b"x" * 4096)
     assert harness("history", "diff", "reports/one", "reports/three") == told

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from past import PLANE, indexed_run, told
 
+from harness.cli.gaps_told import points
 from harness.cli.history_told import changes_told
 from harness.cli.trend_told import trends_told
 from harness.qualification.changes import changes
@@ -75,6 +77,15 @@ def test_every_change_of_an_actor_is_told() -> None:
         "  cost        $0.0009 an episode, $0.0123 before, which was 13.7 times as much; more than chance explains",
         "  time        half within 5.00 s, within 2.00 s before: 2.5 times as much; more than chance explains",
     ]
+
+
+def test_what_was_lost_is_told_as_compare_tells_it() -> None:
+    found = changes(indexed_run(1, live("P" * 38 + "FF", "a")), indexed_run(2, live("P" * 25 + "F" * 15, "a")))
+    rate = found.actors[0].rate
+    assert rate is not None
+    assert [100 * rate.low, 100 * rate.high] == pytest.approx([-48.385, -14.932], abs=1e-3)
+    assert points(rate) == (-49, -14)
+    assert "by 14 to 49 points of 100" in changes_told(found)
 
 
 def test_who_plays_in_one_run_only_is_told_in_one_line() -> None:

@@ -32,6 +32,21 @@ def test_the_last_column_folds_under_its_heading_on_a_terminal(monkeypatch: pyte
     ]
 
 
+def test_a_last_column_that_has_no_room_stands_below_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("12/12", "75-100 %", "openai-compatible/large"), ("9/12", "46-92 %", "small")]
+    terminal(monkeypatch, 40)
+    assert table(("passed", "between", "actor"), rows).splitlines() == [
+        "passed  between",
+        "  actor",
+        "12/12   75-100 %",
+        "  openai-compatible/large",
+        "9/12    46-92 %",
+        "  small",
+    ]
+    terminal(monkeypatch, 41)
+    assert table(("passed", "between", "actor"), rows).splitlines()[1] == "12/12   75-100 %  openai-compatible/large"
+
+
 def test_nothing_folds_where_no_person_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys, "stdout", io.StringIO())

@@ -206,7 +206,7 @@ def test_where_nothing_was_judged_nothing_is_told_as_a_rate(harness: Harness) ->
     assert code == 0
     assert "passed      no trial was judged: not enough to tell\n" in out
     assert "as failures of 2 trials 0 passed: between 0 % and 66 %, not enough to tell\n" in out
-    assert "in a row    not known for 1 trial: pack/a: k > n: 0 judged\n" in out
+    assert "in a row    not known for 1 trial: pack/a has 0 judged trials\n" in out
     assert "\n\npassed  enough  left out  scenario\n0/0     no      2         pack/a\n" in out
     row = json.loads(harness("qualify", "outage", "--format", "jsonl")[1].splitlines()[0])
     assert (row["judged"]["rate"], row["judged"]["wilson"]) == (None, None)
@@ -261,7 +261,7 @@ def test_jsonl_is_a_line_for_each_actor_and_each_of_its_scenarios(harness: Harne
 def test_more_in_a_row_than_a_scenario_has_is_told(harness: Harness) -> None:
     write_run(Path("few"), [*several("pack/a", 4, 4), *several("pack/b", 2, 2)])
     _, out, _ = harness("qualify", "few", "--in-a-row", "3")
-    assert "in a row    not known for 3 trials: pack/b: k > n: 2 judged\n" in out
+    assert "in a row    not known for 3 trials: pack/b has 2 judged trials\n" in out
     assert "all of 2 pass" in harness("qualify", "few")[1]
 
 

@@ -68,15 +68,16 @@ def _one(pieces: list[Part]) -> Part:
 class Fold:
     """What the events so far come to.
 
-    ``is_whole`` says that the reason of the end came, ``is_over`` that nothing more is to be read: the final counts
-    came with that reason or after it, or an error did.
+    ``is_whole`` says that a reason of the end came, ``goes_on`` that more was said after one: some servers give one
+    with every event, so only the end of the stream tells which was the last. ``is_over`` says that nothing more is to
+    be read: the mark of the end came, or an error did.
     """
 
     def __init__(self, status: int = 200) -> None:
         self.root: dict[str, JsonValue] = {}
         self.candidates: dict[int, _Candidate] = {}
         self.is_whole = False
-        self.is_over = False
+        self.is_over = self.goes_on = False
         self.quirks: set[Quirk] = set()
         self._status = status
         self._first: int | None = None
@@ -97,11 +98,11 @@ class Fold:
             raise
         self.quirks.update(oddities_of(sent))
         self.root |= {key: value for key, value in sent.items() if value is not None and key != "candidates"}
+        self.goes_on = self.goes_on or (self.is_whole and any(parts for _, _, parts in found))
         for number, candidate, parts in found:
             self.candidates.setdefault(number, _Candidate()).add(candidate, parts)
             self._first = number if self._first is None else min(self._first, number)
         self.is_whole = self._has_reason()
-        self.is_over = self.is_whole and sent.get("usageMetadata") is not None
         return sent
 
     def _read(self, event: Event) -> dict[str, JsonValue]:
@@ -180,7 +181,7 @@ def read_stream(response: WireResponse) -> Reply:
         raise with_partial(error, fold.partial(), delivered=fold.has_begun) from None
     if not events and response.cut is None:
         raise no_stream(response)
-    if not fold.is_whole:
+    if not fold.is_whole or (response.cut is not None and fold.goes_on):
         told = bare_failure(response.body, response.status)
         if told is not None:
             raise with_partial(told, fold.partial(), delivered=fold.has_begun)

@@ -119,9 +119,12 @@ def failure_inside(body: JsonValue, status: int) -> ProviderError | None:
 
     One whose words cannot be read is a failure all the same.
     """
+    if not isinstance(body, list) and not (isinstance(body, dict) and _is_failure(body)):
+        return None
     told = _read(body)
-    is_failure = told is not None if isinstance(body, list) else isinstance(body, dict) and _is_failure(body)
-    return _error(_category(status, told), told, status, {}, None) if is_failure else None
+    if told is None and isinstance(body, list):
+        return None
+    return _error(_category(status, told), told, status, {}, None)
 
 
 def _is_failure(body: dict[str, JsonValue]) -> bool:

@@ -232,7 +232,7 @@ def test_the_calls_above_the_cap_of_a_turn_are_answered_and_not_run(stage: Stage
 
 def test_an_id_above_the_cap_cannot_be_used_again(stage: Stage) -> None:
     first = said("", called("ls", id_="1"), called("ls", id_="2"))
-    change = limits(tool_calls_per_turn=1, turn_cap="answer_excess")
+    change = limits(tool_calls_per_turn=1, turn_cap="answer_excess") | {"strict": {"ids": "fail"}}
     played = stage.play(actor=ReplyActor([first, said("", called("pwd", id_="2"))]), change=change)
     assert (played.receipt.outcome.reason, played.receipt.outcome.detail) == ("invalid_model_response", "ids")
 

@@ -241,7 +241,7 @@ def test_control_calls_use_no_budget_of_tools(stage: Stage) -> None:
 
 def test_an_id_of_a_control_call_is_used_up(stage: Stage) -> None:
     claim = finalized(artifacts=["a"])
-    played, _ = play(stage, said("", claim), said("", claim))
+    played, _ = play(stage, said("", claim), said("", claim), change={"strict": {"ids": "fail"}})
     assert ended(played) == ("failed/invalid_model_response", "ids")
 
 

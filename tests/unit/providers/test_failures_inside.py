@@ -83,7 +83,7 @@ def test_an_error_field_that_says_nothing_is_none(dialect: ModuleType, field: by
     event = b'data: {"error": ' + field + b"}\n\n"
     is_over = codec.stream_end()
     assert not is_over(begun + event)
-    assert is_over(end)
+    assert is_over(end + b"data: [DONE]\n\n")
     assert [call.name for call in codec.decode_stream(WireResponse(200, {}, begun + event + end)).calls][:1] == ["run"]
 
 

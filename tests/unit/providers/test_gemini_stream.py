@@ -129,9 +129,27 @@ def test_the_reason_of_the_end_makes_an_answer_whole() -> None:
     reason = event(word="STOP")
     assert (read(*SAID, reason).finish, read(*SAID, reason).usage) == ("stop", None)
     assert read(*SAID, reason, cut="connection_lost").text == "The plan is to"
-    late = read(*SAID, reason, {"usageMetadata": COUNTS}, says("no more"))
+    late = read(*SAID, reason, {"usageMetadata": COUNTS}, DONE, says("no more"))
     assert late.usage is not None
     assert late.text == "The plan is to"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [event({"text": text}, word="STOP", counts=COUNTS) for text in ("The plan", " is", " to")],
+        [event(word="STOP", counts=COUNTS), *SAID, event(word="STOP", counts=COUNTS)],
+        [event(word="STOP", counts=COUNTS), *SAID],
+    ],
+    ids=["every event", "first and last", "first"],
+)
+def test_a_reason_that_comes_before_the_end_ends_nothing(events: list[Sent]) -> None:
+    reply = read(*events)
+    assert (reply.text, reply.finish) == ("The plan is to", "stop")
+    assert not build().stream_end()(stream(*events))
+    assert failure(*events, cut="connection_lost").category == "connection_lost"
+    called = read(*events, calls(n=1))
+    assert [one.arguments for one in called.calls] == [{"n": 1}]
 
 
 def test_an_end_without_a_reason_is_reported() -> None:
@@ -285,7 +303,7 @@ def test_halves_of_a_character_in_two_events_are_one() -> None:
 
 @given(events=EVENTS, data=st.data())
 def test_the_end_is_seen_at_one_byte_however_the_stream_is_cut(events: list[Sent], data: st.DataObject) -> None:
-    body = stream(*events, END, says("more"))
+    body = stream(*events, END) + DONE + stream(says("more"))
     cuts = data.draw(st.sets(st.integers(1, len(body) - 1), max_size=5))
     seen = end_seen(build(), body, cuts)
     assert outcome(body[: seen + 1]) == outcome(body)

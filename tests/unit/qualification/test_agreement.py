@@ -95,6 +95,13 @@ def test_runs_that_put_another_question_are_refused_by_what_differs(other: list[
         refuse_different({"reports/a": view_of(ONE), "reports/b": view_of(other)})
 
 
+def test_differences_are_named_in_one_order_always() -> None:
+    names = [f"pack/s{number}" for number in range(9)]
+    one, other = ([few for name in names for few in several(name, 1, 1, classifier=version)] for version in (1, 2))
+    with pytest.raises(UsageError, match=r": pack/s0 is .*; pack/s1 is .*; pack/s2 is .*; pack/s3 is .*; and 5 more$"):
+        refuse_different({"reports/a": view_of(one), "reports/b": view_of(other)})
+
+
 def test_of_many_differences_the_first_are_named() -> None:
     other = [one for number in range(6) for one in several(f"pack/b{number}", 1, 1)]
     with pytest.raises(UsageError, match=r"pack/a is in one of them only; scenario pack/b0.*; and 3 more$"):

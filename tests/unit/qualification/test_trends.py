@@ -72,6 +72,24 @@ def test_what_is_another_one_than_before_is_marked(now: dict[str, object], moved
     assert [one.moved for one in trend.points] == [(), moved]
 
 
+@pytest.mark.parametrize(
+    ("model", "fingerprint", "moved"), [("big-1", "fp-1", ()), ("big-2", "fp-2", ("model", "fingerprint"))]
+)
+def test_after_a_run_in_which_nothing_answered_the_model_is_held_against_the_one_before(
+    model: str, fingerprint: str, moved: tuple[str, ...]
+) -> None:
+    nights = [("P", "big-1", "fp-1"), ("N", None, None), ("N", None, None), ("P", model, fingerprint)]
+    runs = [
+        indexed_run(
+            night,
+            told(verdict, **{**LIVE, "models": (name,) if name else (), "fingerprints": (build,) if build else ()}),
+        )
+        for night, (verdict, name, build) in enumerate(nights, 1)
+    ]
+    (trend,) = trends(runs)
+    assert [one.moved for one in trend.points] == [(), (), (), moved]
+
+
 def test_a_run_is_held_against_the_one_before_it() -> None:
     names = [("big-1",), ("big-2",), ("big-2",)]
     (trend,) = trends([indexed_run(day, told("P", **{**LIVE, "models": name})) for day, name in enumerate(names, 1)])

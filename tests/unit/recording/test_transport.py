@@ -89,7 +89,7 @@ class Events(httpx.BaseTransport):
 
 
 CODEC = build()
-STREAMS = Streams(CODEC.coalesce, CODEC.stream_end)
+STREAMS = Streams(CODEC.coalesce, lambda body: b"[DONE]" in body)
 SPREAD = CODEC.encode_stream(Reply(text="see /home/ab", finish="stop"))
 HALVES = tuple(SPREAD[0].replace(b"see /home/ab", text) for text in (b"see /ho", b"me/ab"))
 

@@ -13,7 +13,7 @@ from harness.reporters._rates import rates
 from harness.reporters._rows import episodes
 from harness.schema.run import RunView
 
-SIZE = 220_000
+SIZE = 300_000
 
 
 @pytest.fixture(params=["trials", "actors", "versions"])

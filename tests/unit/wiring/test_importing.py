@@ -172,13 +172,13 @@ def test_what_is_no_call_of_a_model_is_named_and_left_out(tmp_path: Path) -> Non
         exchange(CHAT, method="OPTIONS"),
         calling("openai-chat"),
         embed,
-        exchange(CHAT, {"model": "m-1"}, b"\x00\xff", came={"content-encoding": "br"}),
+        exchange(CHAT, {"model": "m-1"}, b"\x00\xff", came={"content-encoding": "compress"}),
     )
     assert [(one.number, one.what, one.why) for one in found.left_out] == [
         (1, "POST /v1/embeddings", "no call of a model"),
         (2, "OPTIONS /v1/chat/completions", "no call of a model"),
         (4, "POST /v1/embeddings", "no call of a model"),
-        (5, "POST /v1/chat/completions", "its body is compressed (br), which is not read"),
+        (5, "POST /v1/chat/completions", "its body is compressed (compress), which is not read"),
     ]
     assert found.reasons["POST /v1/embeddings", "no call of a model"] == 2
     assert found.exchanges == 1

@@ -39,9 +39,8 @@ def test_a_file_is_named_as_the_repository_calls_it_and_a_bundled_one_is_in_none
     own = tmp_path / "scenarios" / "loopx"
     own.mkdir(parents=True)
     (own / "selected-todo.toml").write_bytes(Path(bundled.path).read_bytes())
-    assert (
-        own_file(place, wiring.load_scenario(place, "scenarios/team/anything.toml")) == "scenarios/team/anything.toml"
-    )
+    found = wiring.load_scenario(place, "loopx/selected-todo")
+    assert own_file(place, found) == "scenarios/loopx/selected-todo.toml"
 
 
 def test_an_unknown_scenario_lists_what_there_is(tmp_path: Path) -> None:
