@@ -44,10 +44,9 @@ class _Overview(Protocol):
 def fitting_rates(found: Rates, size: int) -> Rates:
     """All rows where ``size`` bytes hold them; else those that passed the least, the others in one."""
     overview = cast("_Overview", environment().get_template("html_overview.jinja").make_module())
-    sizes = {id(row): len(overview.rate_row(row).encode()) for row in found.rows}
-    if sum(sizes.values()) <= size:
-        return found
-    return cut(found, _fitting(worst_first(found.rows), [sizes[id(row)] for row in worst_first(found.rows)], size))
+    worst = worst_first(found.rows)
+    sizes = [len(overview.rate_row(row).encode()) for row in worst]
+    return found if sum(sizes) <= size else cut(found, _fitting(worst, sizes, size))
 
 
 def fitting_sections(sections: Sequence[Section], size: int) -> tuple[Section, ...]:

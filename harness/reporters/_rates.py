@@ -108,7 +108,7 @@ def cut(found: Rates, kept: Sequence[RateRow]) -> Rates:
     others = [row for row in found.rows if id(row) not in there]
     what = "scenario" if found.crossed else "row"
     cells = tuple(_sum(row.cells[at] for row in others) for at in range(len(found.columns)))
-    return replace(found, rows=tuple(kept), rest=RateRow(f"{counted(len(others), f'other {what}')}", cells))
+    return replace(found, rows=tuple(kept), rest=RateRow(counted(len(others), f"other {what}"), cells))
 
 
 @dataclass(frozen=True, slots=True)

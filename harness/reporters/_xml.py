@@ -24,7 +24,8 @@ def element(
     given = "".join([f' {name}="{escape(plain(value), _QUOTE)}"' for name, value in attributes.items()])
     start = f"{margin}<{tag}{given}"
     if text is not None:
-        yield f"{start}>{escape(chr(10).join(map(plain, text.split(chr(10)))))}</{tag}>"
+        shown = "\n".join(map(plain, text.split("\n")))
+        yield f"{start}>{escape(shown)}</{tag}>"
         return
     empty = True
     for line in inside:

@@ -24,6 +24,7 @@ __all__ = [
     "imported_recording",
     "load_scenario",
     "load_variant",
+    "own_file",
     "recorded_file",
     "reporters",
     "scenarios",

@@ -182,11 +182,15 @@ def test_everything_can_be_done_from_the_keyboard(few: Path, show: Open) -> None
     assert page.evaluate("document.activeElement.innerText") == rows[-1]
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.innerText") == rows[-2]
-    page.keyboard.press("Home")
-    for key, row in (("ArrowLeft", rows[0]), ("ArrowRight", rows[1])):
+    for at, key, row in (
+        ("Home", "ArrowLeft", rows[0]),
+        ("Home", "ArrowRight", rows[1]),
+        ("End", "ArrowRight", rows[-1]),
+    ):
+        page.keyboard.press(at)
         page.keyboard.press("Enter")
         page.keyboard.press(key)
-        assert row in title.inner_text(), "before the first there is none"
+        assert row in title.inner_text(), "before the first and after the last there is none"
         page.keyboard.press("Escape")
     assert seen.complaints == []
 
@@ -215,6 +219,14 @@ def test_a_cell_of_the_matrix_leads_to_its_episodes(few: Path, show: Open) -> No
     cell.click()
     assert {name.split(". ")[1] for name in names(page)} == {"synthetic/case-04"}
     assert page.locator("#by-actor").input_value() == "openai/large"
+
+
+def test_episodes_of_one_code_are_found_by_it(few: Path, show: Open) -> None:
+    page = show(few).page
+    code = page.locator("#by-code option").nth(1).get_attribute("value")
+    assert code
+    page.locator("#by-code").select_option(code)
+    assert set(page.locator("#found td.code").all_inner_texts()) == {code}
 
 
 def test_without_scripts_the_overview_and_every_card_are_there(few: Path, show: Open) -> None:

@@ -83,7 +83,7 @@ def test_what_was_lost_is_told_as_compare_tells_it() -> None:
     found = changes(indexed_run(1, live("P" * 38 + "FF", "a")), indexed_run(2, live("P" * 25 + "F" * 15, "a")))
     rate = found.actors[0].rate
     assert rate is not None
-    assert (100 * rate.low, 100 * rate.high) == pytest.approx((-48.385, -14.932), abs=1e-3)
+    assert [100 * rate.low, 100 * rate.high] == pytest.approx([-48.385, -14.932], abs=1e-3)
     assert points(rate) == (-49, -14)
     assert "by 14 to 49 points of 100" in changes_told(found)
 
