@@ -377,7 +377,7 @@ def test_d008_a_run_with_large_texts_gives_bounded_reports_and_says_what_is_left
         check=True,
     )
     shown, peak = done.stdout, int(done.stderr)
-    assert b"0 of 2000 passed, 2000 failed" in shown
+    assert b"0 of 2,000 passed, 2,000 failed" in shown
     assert peak < 500_000_000
     sizes = {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
     assert 15_000_000 < sizes["report.html"] <= 20_000_000
