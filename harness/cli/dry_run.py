@@ -30,7 +30,8 @@ def look(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
     load_quarantine(settings.cwd / QUARANTINE)
     if order.judging is not None:
         early = stopping_of(jobs).told if order.early else None
-        order.judging.refuse("the run", starting_manifest(jobs, order.options, run_id="", created_at="", early=early))
+        begun = starting_manifest(jobs, order.options, run_id="", created_at="", early=early)
+        order.judging.refuse("the run", begun, jobs)
     before = None
     if order.resume is not None:
         before = resumed(order.resume, jobs, retries=order.care.retries, replay_damaged=order.replay_damaged)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, ParamSpec, Self, TypeVar
 
 import click
 
-from harness import qualification
+from harness import qualification, wiring
 from harness.cli import decision_told
 from harness.cli.early import refuse_cut_short
 from harness.cli.exit_codes import ExitCode, gravest
@@ -17,13 +17,14 @@ from harness.cli.grouped import in_order, keep, kept
 from harness.cli.judged_runs import JudgedTrials, beside, read_whole, trials_by_actor
 from harness.cli.options import NONE
 from harness.errors import UsageError
+from harness.qualification.agreement import refuse_other_judges
 from harness.qualification.deciding import Candidate, decide
 from harness.schema.base import JsonValue
 from harness.schema.comparison import Contender
 from harness.schema.decision import Decision, Demand
 from harness.schema.policy import Policy
 from harness.schema.qualification import Trial
-from harness.schema.run import Manifest, RunView, ScenarioSummary
+from harness.schema.run import EpisodeJob, Manifest, RunView, ScenarioSummary
 from harness.wiring.policy_file import demands, read_policy
 
 __all__ = ["Judging", "ended", "judging_options"]
@@ -75,7 +76,7 @@ class Judging:
             raise UsageError(f"{policy}: says no margin, so nothing is held against a baseline; leave --baseline out")
         return cls(found, str(policy), read_whole((baseline,)))
 
-    def refuse(self, name: str, manifest: Manifest) -> None:
+    def refuse(self, name: str, manifest: Manifest, jobs: Iterable[EpisodeJob]) -> None:
         """Before a run is played, by the name to call it by: raise UsageError where it could not be judged."""
         if manifest.early is not None:
             raise UsageError(
@@ -83,6 +84,10 @@ class Judging:
                 "and --early ends by that; leave one of them out (--policy none)"
             )
         self.candidates({name: RunView(manifest=manifest, receipts=(), log=())})
+        # what judges is told by receipts, and the run has none yet
+        now = {job.loaded.scenario.id: wiring.judged_by(job.loaded) for job in jobs}
+        for known, view in self.baseline.items():
+            refuse_other_judges(known, view, name, now)
 
     def decisions(self, runs: Mapping[str, RunView]) -> tuple[Decision, ...]:
         """For each actor of whole runs, by the names to call them by. Raises UsageError."""

@@ -73,6 +73,8 @@ def play(settings: wiring.Settings, jobs: Sequence[EpisodeJob], order: Order) ->
         refuse_too_small([job for _, job in left], order.ceilings, order.resume)
         if before is not None:
             before.tell()
+        if order.judging is not None:
+            order.judging.refuse(str(folder), manifest, jobs)
         with _begun(settings, folder, manifest, guard, sync=sync, before=before, order=order) as store:
             with _finished(store, clock):
                 if before is not None:
@@ -127,9 +129,7 @@ def _begun(
     before: Resumed | None,
     order: Order,
 ) -> RunStore:
-    """The folder of a new run, or of one that is gone on with; none of one that could not be judged."""
-    if order.judging is not None:
-        order.judging.refuse(str(folder), manifest)
+    """The folder of a new run, or of one that is gone on with."""
     try:
         if before is None:
             return RunStore(folder, manifest, guard, sync=sync, private=kept(order.asked))

@@ -13,7 +13,7 @@ from harness.schema.process import PlaneIdentity
 from harness.schema.run import Manifest, RunView
 from harness.schema.spending import Beyond
 
-__all__ = ["by_version", "refuse_different", "refuse_mixed"]
+__all__ = ["by_version", "refuse_different", "refuse_mixed", "refuse_other_judges"]
 
 #: So many differences are named.
 _NAMED = 4
@@ -90,6 +90,20 @@ def refuse_different(runs: Mapping[str, RunView]) -> None:
             more = len(differences) - _NAMED
             told = "; ".join(differences[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
             raise UsageError(f"{name} cannot stand beside {first}: {told}")
+
+
+def refuse_other_judges(name: str, view: RunView, other: str, judged_by: Mapping[str, int]) -> None:
+    """Before a run called ``other`` is played: by which versions of classifiers its scenarios will be judged.
+
+    Raises UsageError where one of them was judged otherwise in the run that it is to stand beside.
+    """
+    for receipt in view.receipts:
+        now = judged_by.get(receipt.scenario, receipt.classifier_version)
+        if now != receipt.classifier_version:
+            versions = f"{receipt.classifier_version} and {now}"
+            raise UsageError(
+                f"{other} cannot stand beside {name}: {receipt.scenario} is judged by classifier version {versions}"
+            )
 
 
 def _differences(one: RunView, other: RunView) -> Iterator[str]:

@@ -19,10 +19,8 @@ from synthetic_run import Synthetic
 
 #: Trials of each of ten scenarios by each of four models.
 _CELLS = 40
-_DIFF = ("history", "diff", "{run}", "{other}")
-_COMMANDS = (("qualify", "{run}"), ("compare", "{run}"), ("report", "{run}", "--report", "html"), _DIFF)
-#: Every report of the run, one after the other.
-_ALL = ("report", "{run}")
+#: The reports are all there are, one after the other.
+_COMMANDS = (("qualify", "{run}"), ("compare", "{run}"), ("report", "{run}"), ("history", "diff", "{run}", "{other}"))
 
 
 def measured(command: tuple[str, ...], **folders: Path) -> tuple[float, float]:
@@ -60,13 +58,12 @@ def main() -> int:
     parser.add_argument("--require-seconds", type=float, default=30.0)
     parser.add_argument("--require-mb", type=float, default=1000.0)
     parser.add_argument("--only", choices=sorted({command[0] for command in _COMMANDS}), action="append")
-    parser.add_argument("--all-reports", action="store_true", help="measure all reports together too")
     asked = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as place:
         run = Synthetic(trials=max(1, asked.receipts // _CELLS)).write(Path(place) / "run")
         other = again(run)
-        for command in (*_COMMANDS, *([_ALL] if asked.all_reports else [])):
+        for command in _COMMANDS:
             if asked.only and command[0] not in asked.only:
                 continue
             seconds, megabytes = measured(command, run=run, other=other)

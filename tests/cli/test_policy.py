@@ -16,8 +16,10 @@ import pytest
 from judged import PLANE, all_of, left_out, live, several, write_run
 from syrupy.assertion import SnapshotAssertion
 
+from harness import wiring
 from harness.cli.decision_told import in_words
 from harness.qualification.deciding import Candidate, decide
+from harness.receipt import read_run
 from harness.schema.actor import ActorIdentity
 from harness.schema.decision import Demand
 from harness.schema.message import GenerationSettings
@@ -331,6 +333,23 @@ def test_what_could_not_be_judged_is_not_played(
     assert (code, err.count("\n"), world.jobs) == (4, 1, [])
     assert said.replace("night", "the run" if dry else "night") in err
     assert not Path("night").exists()
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=("run", "dry"))
+def test_what_a_later_version_would_judge_is_not_held_against_an_earlier_one(
+    harness: Harness, world: World, monkeypatch: pytest.MonkeyPatch, dry: tuple[str, ...]
+) -> None:
+    """Receipts alone tell it, and to play them costs money."""
+    Path("low.toml").write_text("schema = 1\nmargin = 0.2\n", "utf-8")
+    assert live_run(harness, out="last")[0] == 0
+    version = read_run(Path("last")).receipts[0].classifier_version
+    monkeypatch.setattr(wiring, "judged_by", lambda _: version + 1, raising=False)
+    played = len(world.jobs)
+    code, _, err = live_run(harness, "--policy", "low.toml", "--baseline", "last", *dry)
+    assert (code, len(world.jobs) - played) == (4, 0)
+    assert err.endswith(
+        f" cannot stand beside last: pack/a is judged by classifier version {version} and {version + 1}\n"
+    )
 
 
 def test_a_run_that_was_broken_off_is_judged_once_it_is_gone_on_with(harness: Harness, world: World) -> None:

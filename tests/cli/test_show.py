@@ -305,7 +305,7 @@ def test_the_report_embeds_what_the_run_kept(harness: Harness, run: Path) -> Non
 def test_in_a_replay_no_model_was_asked_and_its_tokens_are_the_recorded_ones(harness: Harness, run: Path) -> None:
     told = " ".join(harness("show", "run/2")[1].split())
     assert "no model was asked: the recorded replies were played" in told
-    assert "replayed turn-1/main, attempt 1: completed, 0.50 s, recorded tokens: 1,234 in, unknown out" in told
+    assert "replayed turn-1/main, attempt 1: completed, 0.50 s, recorded tokens: 1,234 in, 1 out" in told
     assert "model call" not in told
     assert "1 control-plane call, " in told
     assert "model call turn-1/main, attempt 1:" in harness("show", "run/3")[1]
