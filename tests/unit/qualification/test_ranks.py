@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
-from harness.qualification.ranks import rank_test, shift
+from harness.qualification.ranks import BEYOND, rank_test, shift
 
 NUMBERS = st.lists(st.integers(0, 6).map(float), min_size=2, max_size=12)
 
@@ -17,8 +17,9 @@ def test_in_one_scenario_it_is_wilcoxons_rank_sum_test(before: list[float], now:
     if len({*before, *now}) == 1:
         assert rank_test([(before, now)]) == 1.0
         return
-    reference = mannwhitneyu(before, now, method="asymptotic", use_continuity=False).pvalue
-    assert rank_test([(before, now)]) == pytest.approx(float(reference), abs=1e-9)
+    reference = mannwhitneyu(before, now, method="asymptotic", use_continuity=True).pvalue
+    # at the very middle the reference goes half a step beyond it
+    assert rank_test([(before, now)]) == pytest.approx(min(1.0, float(reference)), abs=1e-9)
 
 
 @given(wins=st.integers(0, 30), losses=st.integers(0, 30))
@@ -27,8 +28,15 @@ def test_with_one_number_on_each_side_it_is_the_sign_test(wins: int, losses: int
     if not strata:
         assert rank_test(strata) == 1.0
         return
-    z = abs(wins - losses) / (wins + losses) ** 0.5
+    z = max(0, abs(wins - losses) - 1) / (wins + losses) ** 0.5
     assert rank_test(strata) == pytest.approx(2 * float(norm.sf(z)), abs=1e-9)
+
+
+@pytest.mark.parametrize("scenarios", range(1, 12))
+def test_a_few_trials_that_all_went_one_way_are_not_told_too_early(scenarios: int) -> None:
+    told = rank_test([([1.0], [2.0])] * scenarios) <= BEYOND
+    assert not told or 2 * 0.5**scenarios <= BEYOND
+    assert told == (scenarios > 8)
 
 
 @given(strata=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=5))
