@@ -44,3 +44,30 @@ def test_something_else_in_its_place_is_told(tmp_path: Path, there: str) -> None
     for path in (tmp_path / there, tmp_path / there / "below"):
         with pytest.raises(OSError, match=there):
             make_folder(path)
+
+
+def test_one_above_that_somebody_removes_meanwhile_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, kept, gone = Path.mkdir, tmp_path / "episodes", [0]
+
+    def late(self: Path, mode: int, *, exist_ok: bool) -> None:
+        if self.parent == kept and gone[0] < 3:
+            gone[0] += 1
+            kept.rmdir()
+        made(self, mode, exist_ok=exist_ok)
+
+    kept.mkdir()
+    monkeypatch.setattr(Path, "mkdir", late)
+    make_folder(kept / "one", 0o700)
+    assert (gone, mode(kept / "one"), mode(kept)) == ([3], 0o700, 0o700)
+
+
+def test_one_above_that_always_goes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(self: Path, mode: int, *, exist_ok: bool) -> None:
+        assert (mode, exist_ok) == (0o755, True)
+        raise FileNotFoundError(2, "No such file or directory", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", never)
+    with pytest.raises(FileNotFoundError):
+        make_folder(tmp_path / "episodes" / "one")
