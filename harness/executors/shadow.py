@@ -39,8 +39,9 @@ class ShadowExecutor:
     they were, and the cold call sees the very world that the warm one saw; then the warm call's world is moved back. No
     path changes, so nothing has to be rewritten to be compared. Times of day and the JSON pointers ``volatile`` of the
     answer are left out of the comparison; where it finds something, another cold call from the same world says what no
-    two calls agree on, such as ids made by chance, and that is left out too. What is still found has to be found with
-    one more warm call, after both cold ones: an answer that goes by the hour differs once, when the hour turns between.
+    two calls agree on, such as ids made by chance, and that is left out too. Where something is still found, one more
+    warm call is made after both cold ones, and what the two warm ones do not agree on is left out as well: an answer
+    that goes by the hour, or counts the seconds since something, is another one when time went on between.
     ``turn`` counts calls, from 1; give several executors one counter to sample a whole run. With ``program`` only its
     calls count and are repeated: what the warm executor hands on, such as ``date``, is run alike by both, and differs
     by the time alone. Plain files directly in ``root`` stay where they are. Neither executor is closed here.
@@ -100,8 +101,7 @@ class ShadowExecutor:
         last = self._again(self._warm, command, aside, _COPIES[2]) if found else None
         if last is None:
             return found
-        still = differing(last, cold, self._volatile, third)
-        return [name for name in found if name in still]
+        return differing(warm, cold, self._volatile, third, last)
 
     def _again(self, executor: Executor, command: ProcessCommand, aside: Path, copy: str) -> Completed | None:
         try:
@@ -140,13 +140,21 @@ class ShadowExecutor:
             folder.rename(target / folder.name)
 
 
-def differing(one: Completed, other: Completed, volatile: tuple[str, ...], again: Completed | None = None) -> list[str]:
+def differing(
+    one: Completed,
+    other: Completed,
+    volatile: tuple[str, ...],
+    again: Completed | None = None,
+    once_more: Completed | None = None,
+) -> list[str]:
     """The names of the fields of two answers that differ; no text of either is returned.
 
-    ``again`` is what the other executor answered a second time: places where its answers differ are left out.
+    ``again`` is what the other executor answered a second time, ``once_more`` what the first one did: places where the
+    answers of either differ are left out.
     """
-    left, right, third = (_fields(done, volatile) for done in (one, other, other if again is None else again))
-    return [name for name in right if not _same(left[name], right[name], third[name])]
+    answers = (one, one if once_more is None else once_more, other, other if again is None else again)
+    left, last, right, third = (_fields(done, volatile) for done in answers)
+    return [name for name in right if not _same((left[name], last[name]), (right[name], third[name]))]
 
 
 _Field = bytes | int | None
@@ -157,15 +165,18 @@ def _fields(done: Completed, volatile: tuple[str, ...]) -> dict[str, _Field]:
     return {"exit_code": done.exit_code, "signal": done.signal, "timed_out": done.timed_out, **texts}
 
 
-def _same(one: _Field, other: _Field, again: _Field) -> bool:
-    if one == other:
+def _same(left: tuple[_Field, _Field], right: tuple[_Field, _Field]) -> bool:
+    """Whether two answers of each side are alike wherever each side agrees with itself."""
+    if left[0] == right[0]:
         return True
-    if other == again:
+    if left[0] == left[1] and right[0] == right[1]:
         return False
-    if not (isinstance(one, bytes) and isinstance(other, bytes) and isinstance(again, bytes)):
+    texts = [field for field in (*left, *right) if isinstance(field, bytes)]
+    if len(texts) < len(left) + len(right):
         return True
-    left, right, third = (_value(text) for text in (one, other, again))
-    return _agreed(left, right, third) == _agreed(right, right, third)
+    one, last, other, third = map(_value, texts)
+    steady = [_agreed(value, other, third) for value in (one, last, other)]
+    return _agreed(steady[0], *steady[:2]) == _agreed(steady[2], *steady[:2])
 
 
 def _value(text: bytes) -> JsonValue:

@@ -88,6 +88,24 @@ def test_an_answer_that_goes_by_the_hour_is_no_difference_where_the_hour_turns_b
     assert (root / "project" / "deep" / "file").read_text() == "done\n"
 
 
+def test_an_answer_that_counts_the_seconds_since_something_is_no_difference(
+    process: ProcessExecutor, root: Path
+) -> None:
+    (root / "age").write_text('{"age": 1, "is": "so"}')
+    later = """echo '{"age": 2, "is": "so"}'; echo '{"age": 3, "is": "so"}' > ../age"""
+    shadow = ShadowExecutor(process, Other(process, script=later), every=1, root=root)
+    shadow.run(command(root, "cat ../age"))
+    assert (shadow.counts.checks, shadow.counts.differing) == (1, [])
+
+
+def test_a_difference_beside_what_goes_by_time_is_one(process: ProcessExecutor, root: Path) -> None:
+    (root / "age").write_text('{"age": 1, "is": "so"}')
+    later = """echo '{"age": 2, "is": "not so"}'; echo '{"age": 3, "is": "so"}' > ../age"""
+    shadow = ShadowExecutor(process, Other(process, script=later), every=1, root=root)
+    shadow.run(command(root, "cat ../age"))
+    assert (shadow.counts.checks, shadow.counts.differing) == (1, ["stdout"])
+
+
 def test_only_every_nth_call_is_repeated_over_all_who_share_a_counter(process: ProcessExecutor, root: Path) -> None:
     cold, turn = Other(process), itertools.count(1).__next__
     shadows = [ShadowExecutor(process, cold, every=3, root=root, turn=turn) for _ in range(2)]
