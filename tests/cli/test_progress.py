@@ -30,6 +30,13 @@ def told_lines(monkeypatch: pytest.MonkeyPatch, expected: int) -> tuple[list[str
     return told, enough
 
 
+def said_since(enough: threading.Event) -> None:
+    """Wait for a line that was begun after this."""
+    for _ in range(2):  # one that was begun before may come once more
+        enough.clear()
+        assert enough.wait(10)
+
+
 def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, result: Result
 ) -> None:
@@ -38,9 +45,7 @@ def test_without_a_terminal_a_long_run_says_now_and_then_how_far_it_is(
     with progress(7, verdicts=True) as advance:
         advance(result("fail"))
         advance.again(result("not_judged"))
-        for _ in range(2):  # a line that was begun before may come once more
-            enough.clear()
-            assert enough.wait(10)
+        said_since(enough)
     assert re.fullmatch(
         r"harness: 1 of 7 episodes finished after \d+ s: 1 failed, 1 tried again; about \d+ s left", told[-1]
     )
@@ -55,9 +60,7 @@ def test_what_may_end_early_is_told_as_the_most_and_what_is_not_needed_any_more_
     with progress(7, at_most=True) as advance:
         advance(result("pass"))
         advance.fewer(2)
-        for _ in range(2):  # a line that was begun before may come once more
-            enough.clear()
-            assert enough.wait(10)
+        said_since(enough)
     assert re.fullmatch(r"harness: 1 of at most 5 episodes finished after \d+ s; at most about \d+ s left", told[-1])
 
 
@@ -74,9 +77,7 @@ def test_verdicts_that_are_no_news_are_not_told(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(subject, "EVERY_S", 0.001)
     with progress(7) as advance:
         advance(result("fail"))
-        for _ in range(2):  # a line that was begun before may come once more
-            enough.clear()
-            assert enough.wait(10)
+        said_since(enough)
     assert re.fullmatch(r"harness: 1 of 7 episodes finished after \d+ s; about \d+ s left", told[-1])
 
 
@@ -86,9 +87,7 @@ def test_what_else_is_to_be_said_is_told_each_time(monkeypatch: pytest.MonkeyPat
     slow = "provider openai: 4 of 8 at once after 429"
     with progress(7, verdicts=True, beside=lambda: slow) as advance:
         advance(result("fail"))
-        for _ in range(2):  # a line that was begun before may come once more
-            enough.clear()
-            assert enough.wait(10)
+        said_since(enough)
     assert f"s: 1 failed, {slow}; about" in told[-1]
 
 
