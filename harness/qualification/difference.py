@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum, sqrt
+from math import comb, fsum, sqrt
 from statistics import NormalDist
 
 from harness.qualification.intervals import CONFIDENCE, wilson
 from harness.qualification.permutation import Stratum
 from harness.schema.qualification import Difference
 
-__all__ = ["difference"]
+__all__ = ["difference", "mcnemar"]
 
 
 def difference(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> Difference | None:
@@ -48,3 +48,16 @@ def _limits(counts: Sequence[tuple[int, int]], shares: Sequence[float], confiden
     limits = [wilson(passes, n, confidence=own) for passes, n in counts]
     low = fsum(share * limit.low for share, limit in zip(shares, limits, strict=True))
     return low, fsum(share * limit.high for share, limit in zip(shares, limits, strict=True))
+
+
+def mcnemar(lost: int, won: int, *, mid_p: bool = False) -> float:
+    """Of pairs in which one passed and the other did not, so many ``lost`` and ``won``: McNemar's exact test.
+
+    min(1, 2 BinomCDF(min(b, c); b + c, 1/2)); ``mid_p`` takes BinomPMF(min(b, c)) off. In [0, 1]; 1.0 without such a
+    pair. With one trial each the permutation test is the same without ``mid_p``. Raises ValueError for counts below 0.
+    """
+    if min(lost, won) < 0:
+        raise ValueError(f"{lost} and {won}: there are no such counts")
+    pairs, fewer = lost + won, min(lost, won)
+    tail = sum(comb(pairs, k) for k in range(fewer + 1))
+    return min(1.0, (2 * tail - (comb(pairs, fewer) if mid_p else 0)) / (1 << pairs))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.qualification.difference import difference
+from harness.qualification.difference import difference, mcnemar
 from harness.qualification.permutation import Stratum
 from harness.qualification.several import benjamini_hochberg, holm
 
@@ -37,6 +37,24 @@ def test_scenarios_weigh_by_what_they_tell() -> None:
     found = difference([Stratum(0, 30, 30, 30), Stratum(1, 1, 0, 1)])
     assert found is not None
     assert found.effect == pytest.approx((15 * 1 + 0.5 * -1) / 15.5)
+
+
+@pytest.mark.parametrize(
+    ("lost", "won", "exact", "mid"),
+    [
+        *((1, 8, 0.0390625, 0.02148437), (5, 15, 0.04138947, 0.02660370), (6, 0, 0.03125, 0.015625)),
+        *((5, 0, 0.0625, 0.03125), (10, 2, 0.03857422, 0.02246094), (25, 40, 0.08168153, 0.06401750)),
+    ],
+)
+def test_mcnemars_test_has_its_reference_values(lost: int, won: int, exact: float, mid: float) -> None:
+    assert mcnemar(lost, won) == pytest.approx(exact, abs=1e-8)
+    assert mcnemar(won, lost, mid_p=True) == pytest.approx(mid, abs=1e-8)
+
+
+def test_no_pair_that_differs_is_no_evidence() -> None:
+    assert mcnemar(0, 0) == 1.0
+    with pytest.raises(ValueError, match="there are no such counts"):
+        mcnemar(-1, 2)
 
 
 def test_corrections_have_their_reference_values() -> None:
