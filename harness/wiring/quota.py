@@ -45,7 +45,8 @@ class EpisodeQuota:
     """Reserves for the attempts of one job."""
 
     def __init__(self, ceiling: Account, job: EpisodeJob) -> None:
-        self._ceiling, self._job = ceiling, job
+        self._ceiling, self._actor, self._key = ceiling, job.actor, job.key
+        self._foretelling = ceiling if isinstance(ceiling, Foretold) else None
         self._foretold: tuple[str, Decimal | None] = "", None
 
     def admits(self) -> bool:
@@ -60,22 +61,22 @@ class EpisodeQuota:
         """Set aside the most that an attempt can cost."""
         name, (known, most) = self._name(attempt), self._foretold
         if name != known:
-            most = most_of(self._job.actor, request)
+            most = most_of(self._actor, request)
         return self._ceiling.reserve(name, most, seconds=seconds, stopped=stopped)
 
     def foretold(self, attempt: str, request: ModelRequest, seconds: Callable[[], float]) -> None:
         """An attempt will be reserved with this, once it has waited for its turn at the provider."""
-        if isinstance(self._ceiling, Foretold):
-            self._foretold = self._name(attempt), most_of(self._job.actor, request)
-            self._ceiling.foretold(*self._foretold, seconds)
+        if self._foretelling is not None:
+            self._foretold = self._name(attempt), most_of(self._actor, request)
+            self._foretelling.foretold(*self._foretold, seconds)
 
     def settle(self, attempt: str, usage: Usage | None, *, billed: bool) -> None:
         """What it did cost; one that was not sent, or was turned away, cost nothing."""
-        cost = meter.cost(usage, self._job.actor.price) if billed else Decimal(0)
+        cost = meter.cost(usage, self._actor.price) if billed else Decimal(0)
         self._ceiling.settle(self._name(attempt), cost)
 
     def _name(self, attempt: str) -> str:
-        return entry_name(self._job.key, attempt)
+        return entry_name(self._key, attempt)
 
 
 def most_of(actor: ActorSpec, request: ModelRequest) -> Decimal | None:

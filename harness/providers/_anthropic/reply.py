@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from harness.providers._anthropic.content import Block, as_blocks, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._wire.answer import as_object, bad, count, word
@@ -43,7 +44,7 @@ def read_message(
     sent = sent_calls(blocks, texts or {}, still_open, has_reason=said is not None)
     finish, ending = finish_of(said, calls=bool(sent), refused=refusal is not None)
     whole: JsonValue = [root, {str(position): arguments for position, arguments in (texts or {}).items()}]
-    calls, numbering = numbered(sent, seed_of(root.get("id"), whole), truncated=finish == "length")
+    calls, numbering = numbered(sent, partial(seed_of, root.get("id"), whole), truncated=finish == "length")
     markup: tuple[Quirk, ...] = ()
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):
         markup = ("tool_call_markup_in_text",)

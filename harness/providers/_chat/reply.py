@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness.providers._chat.message import echo_of, texts_of, wire_calls
 from harness.providers._wire.answer import as_object, bad, count, read_root, word
@@ -42,14 +43,14 @@ def reply_of(root: dict[str, JsonValue], status: int, quirks: Iterable[Quirk] = 
     """The reply in the object of a body; ``quirks`` were seen before it was put together. Raises as ``read_reply``."""
     answer = _answer_of(root, status)
     answer = replace(answer, quirks=(*answer.quirks, *quirks, *oddities_of(root)))
-    reply = _reply(root, answer, seed_of(root.get("id"), root), status)
+    reply = _reply(root, answer, status)
     failed = failed_answer(reply, status)
     if failed is not None:
         raise failed
     return reply
 
 
-def _reply(root: dict[str, JsonValue], answer: _Answer, seed: str, status: int) -> Reply:
+def _reply(root: dict[str, JsonValue], answer: _Answer, status: int) -> Reply:
     texts, found = texts_of(answer.message), wire_calls(answer.message)
     if texts is None:
         raise bad("a message whose content is no text", status)
@@ -59,6 +60,7 @@ def _reply(root: dict[str, JsonValue], answer: _Answer, seed: str, status: int) 
     wire, form = found
     finish, ending = finish_of(answer.word, calls=bool(wire), refused=refusal is not None)
     sent = [CallSent(one.id, one.name, one.arguments) for one in wire]
+    seed = partial(seed_of, root.get("id"), root)
     calls, oddities = numbered(sent, seed, has_ids=not form, truncated=finish == "length")
     markup: tuple[Quirk, ...] = ()
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from harness.providers._gemini.parts import as_parts, opaque_of, reasoning_of, sent_calls, text_of
 from harness.providers._wire.answer import as_object, bad, count, word
@@ -38,9 +39,8 @@ def read_answer(root: dict[str, JsonValue], status: int, oddities: Iterable[Quir
     text, reasoning, said = text_of(parts), reasoning_of(parts), word(first.get("finishReason"))
     sent = sent_calls(parts)
     finish, ending = _finish(said, calls=bool(sent))
-    calls, numbering = numbered(
-        sent, seed_of(root.get("responseId"), root), has_ids=False, truncated=finish == "length"
-    )
+    seed = partial(seed_of, root.get("responseId"), root)
+    calls, numbering = numbered(sent, seed, has_ids=False, truncated=finish == "length")
     quirks: set[Quirk] = {*oddities_of(root), *oddities, *numbering, *ending}
     if not calls and (looks_like_call(text) or looks_like_call(reasoning)):
         quirks.add("tool_call_markup_in_text")

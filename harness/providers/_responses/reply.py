@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from harness.errors import ProviderError
@@ -87,7 +88,7 @@ def _reply(root: dict[str, JsonValue], status: int, seen: Iterable[Quirk] = ()) 
         raise bad("an output that is no list of objects", status)
     text, reasoning, refusal = texts_of(items)
     wire = [item for item in items if is_call(item)]
-    seed = seed_of(root.get("id"), root)
+    seed = partial(seed_of, root.get("id"), root)
     said = _word_of(root)
     is_cut = root.get("status") == "incomplete" or FINISHES.get(said or "", "stop") != "stop"
     calls, oddities = numbered([call_sent(item) for item in wire], seed, truncated=is_cut)

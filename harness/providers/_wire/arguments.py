@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from harness.providers._wire.strict_json import NotJsonError, Repeating, read_json, spelled
@@ -17,6 +18,9 @@ __all__ = ["Arguments", "read_arguments", "sendable_arguments", "value_of", "who
 MALFORMED_KEY = "malformed_arguments"
 
 MALFORMED: Final = "malformed_arguments"
+
+#: The longest arguments of which is remembered whether they are an object, in characters.
+_REMEMBERED: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +96,21 @@ def _lenient(text: str) -> tuple[JsonValue, tuple[Quirk, ...]]:
         return None, ()
 
 
+def _is_object(text: str) -> bool:
+    try:
+        value = read_json(text)
+    except NotJsonError:
+        return False
+    return isinstance(value, dict) and not isinstance(value, Repeating)
+
+
+#: Each request sends the calls of all turns before it.
+_is_known_object = lru_cache(256)(_is_object)
+
+
 def sendable_arguments(call: ToolCall) -> str:
     """The arguments of an earlier call as a text holding a JSON object: verbatim where it is one already."""
-    try:
-        value = read_json(call.arguments_raw)
-        if isinstance(value, dict) and not isinstance(value, Repeating):
-            return call.arguments_raw
-    except NotJsonError:
-        pass
+    raw = call.arguments_raw
+    if _is_known_object(raw) if len(raw) <= _REMEMBERED else _is_object(raw):
+        return raw
     return canonical_json({MALFORMED_KEY: call.arguments_raw} if call.arguments is None else call.arguments)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
@@ -54,9 +55,11 @@ def made_id(seed: str, position: int) -> str:
 
 
 def numbered(
-    sent: Sequence[CallSent], seed: str, *, has_ids: bool = True, truncated: bool = False
+    sent: Sequence[CallSent], seed: Callable[[], str], *, has_ids: bool = True, truncated: bool = False
 ) -> tuple[tuple[ToolCall, ...], tuple[Quirk, ...]]:
     """The calls and their oddities; without ``has_ids`` the dialect gives none, and a missing one is not odd.
+
+    ``seed`` gives what made ids start with; it is asked where one is made, for it may have to read the whole answer.
 
     ``truncated`` says that the answer ended by its length: then the last call was cut off. Such a call is never run,
     whatever of it can be read.
@@ -64,6 +67,7 @@ def numbered(
     calls: list[ToolCall] = []
     quirks: set[Quirk] = set()
     ids: set[str] = set()
+    begin = cache(seed)
     for position, one in enumerate(sent, 1):
         quirks.update(one.arguments.quirks)
         if one.id is None and has_ids:
@@ -72,7 +76,7 @@ def numbered(
             quirks.add("duplicate_call_id")
         cut = one.cut or (truncated and position == len(sent))
         call = ToolCall(
-            id=one.id if one.id is not None else made_id(seed, position),
+            id=one.id if one.id is not None else made_id(begin(), position),
             name=one.name,
             arguments_raw=one.arguments.raw,
             arguments=None if cut else one.arguments.value,
