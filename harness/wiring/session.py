@@ -22,7 +22,7 @@ from harness.ports import Actor, Clock, ControlPlane, Executor, Quota, Witness
 from harness.provision import InstalledPlane
 from harness.recording import Comparer, Keeper, Seen, halves, remove
 from harness.scenario import fixed_time
-from harness.schema.run import EpisodeJob, EpisodeResult, LateRow
+from harness.schema.run import EpisodeJob, EpisodeResult, LateRow, RunLogEntry
 from harness.schema.trace import EpisodeTrace
 from harness.suite import is_stale
 from harness.wiring.actors import Transports, open_actor, with_faults
@@ -44,10 +44,11 @@ __all__ = ["Session", "Shadow", "Stoppable", "Tally", "run_episode", "trace_epis
 
 
 class Tally(Protocol):
-    """What was compared with a cold call."""
+    """What was compared with a cold call; ``differing`` names the parts of answers that did differ."""
 
     checks: int
     differences: int
+    differing: list[str]
 
 
 @dataclass(slots=True)
@@ -149,8 +150,7 @@ class Session:
             result = EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update={"again": again}))
         if shadow.counts is None:
             return result, trace
-        counted = {"shadow_checks": shadow.counts.checks, "shadow_differences": shadow.counts.differences}
-        return EpisodeResult(receipt=result.receipt, log=result.log.model_copy(update=counted)), trace
+        return EpisodeResult(receipt=result.receipt, log=_with_checks(result.log, shadow.counts)), trace
 
     def forget(self, job: EpisodeJob) -> None:
         """The result of a job is kept elsewhere: what was needed to go on with it goes."""
@@ -309,3 +309,13 @@ def trace_episode(job: EpisodeJob, *, place: Settings) -> tuple[EpisodeResult, E
     """Like ``run_episode``, with what the episode really saw."""
     with Session(place) as session:
         return session.trace(job)
+
+
+def _with_checks(log: RunLogEntry, counts: Tally) -> RunLogEntry:
+    """The log with how warm calls compared with cold ones, and where they differed."""
+    counted: dict[str, object] = {"shadow_checks": counts.checks, "shadow_differences": counts.differences}
+    if counts.differing:
+        places = ", ".join(sorted(set(counts.differing)))
+        remark = f"{counts.differences} of {counts.checks} warm calls repeated cold had another {places}"
+        counted["remarks"] = (*log.remarks, remark)
+    return log.model_copy(update=counted)

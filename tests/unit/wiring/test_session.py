@@ -11,6 +11,7 @@ from numbered import case
 from harness import wiring
 from harness.clock import SystemClock
 from harness.errors import CatalogError, EnvironmentProblem, PlaneMissingError, ProvisionError
+from harness.executors import shadow
 from harness.provision import InstalledPlane
 from harness.schema.run import EpisodeJob, EpisodeOptions
 from harness.wiring import session as session_module
@@ -55,6 +56,15 @@ def test_shadow_checks_are_counted_in_the_log_and_not_in_the_receipt(place: Sett
     assert (shadowed.log.shadow_checks, shadowed.log.shadow_differences) == (2, 0)
     assert trace is not None
     assert [step.proposal.kind for step in trace.steps] == ["quota_should_run", "selected_action"]
+
+
+@pytest.mark.slow
+@pytest.mark.plane
+def test_the_log_says_in_what_a_cold_call_differed(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow, "differing", lambda *_: ["stdout", "exit_code"])
+    result = wiring.run_episode(job(place, shadow_every=1), place=place)
+    assert result.log.shadow_differences == 2
+    assert result.log.remarks == ("2 of 2 warm calls repeated cold had another exit_code, stdout",)
 
 
 @pytest.mark.plane
