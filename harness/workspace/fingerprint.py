@@ -53,10 +53,10 @@ class Fingerprinter:
 
     A file is not read again, and a directory not listed again, while its device, inode, size, modification time and
     change time stand still. Whoever writes a file can set its modification time back, but never the change time
-    (ctime): the kernel sets it at each write, rename and change of attributes. It has the kernel's tick for grain,
-    so two writes within one tick look alike. Therefore the present tick is asked for before anything is read, and only
-    what has a change time before it is remembered: a later write to a file, and a later change of what a directory
-    lists, gets a later change time.
+    (ctime): the kernel sets it at each write, rename and change of attributes. It may have the kernel's tick for grain,
+    so that two writes within one tick look alike. Therefore ``Ticks`` are asked for the present before anything is
+    read, and only what has a change time before it is remembered: a later write to a file, and a later change of what
+    a directory lists, gets another change time.
 
     ``hide`` is applied to texts before they are hashed, so that digests do not depend on where the workspace lies.
     ``meanings`` are taken instead of the bytes of their files, while these are files.
@@ -83,7 +83,7 @@ class Fingerprinter:
         """
         top = os.fsencode(root)
         if self._ticks is None:
-            self._ticks = Ticks(top)
+            self._ticks = Ticks(top)  # which changes the attributes of the root: it is looked at after that
         self._reads = False
         left_out = frozenset(_escaped(os.fsencode(path)) for path in exclude)
         if self._last is not None and self._is_at_rest(top, left_out):
@@ -93,7 +93,7 @@ class Fingerprinter:
         if self._last is None or self._last.entries != tuple(entries):
             self._last = _state(entries)
         self._at_rest = None
-        if not self._reads and self._settled.keys() >= set(looked_at):
+        if self._settled.keys() >= set(looked_at):
             self._at_rest = top, left_out, tuple((at, self._settled[at].identity) for at in looked_at)
         return self._last
 
@@ -122,7 +122,7 @@ class Fingerprinter:
         return entries
 
     def _is_at_rest(self, top: bytes, left_out: frozenset[str]) -> bool:
-        """Whether all that the last look met, for which it had to read nothing, is what it was then."""
+        """Whether all that the last look met, none of which could change unseen after it, is what it was then."""
         if self._at_rest is None or self._at_rest[:2] != (top, left_out):
             return False
         try:
@@ -151,6 +151,8 @@ class Fingerprinter:
             entry = self._made(path, "other" if digest is None else "file", mode, digest)
         if settled is not None and settled == _identity(found):
             self._settled[at] = _Seen(settled, (entry, inner))
+        else:
+            self._settled.pop(at, None)
         return entry, inner
 
     def _made(
@@ -180,6 +182,8 @@ class Fingerprinter:
         listing, settled = self._listed(top, found)
         if settled is not None:
             self._settled[top] = _Seen(settled, (_ROOT, listing))
+        else:
+            self._settled.pop(top, None)
         return listing
 
     def _listed(self, folder: bytes, found: os.stat_result | None) -> tuple[_Listing | None, _Identity | None]:

@@ -92,12 +92,13 @@ class _Writer:
             return known
         path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
         with _refused(self.where):
-            try:
+            with contextlib.suppress(FileExistsError):
                 os.mkdir(path, 0o755)  # noqa: PTH102  (bytes)
-            except FileExistsError:
-                if not stat.S_ISDIR(os.lstat(path).st_mode):
-                    raise
-            os.chmod(path, 0o755)  # noqa: PTH101, S103  (bytes; the workspace around it is 0700)
+            found = os.lstat(path).st_mode
+            if not stat.S_ISDIR(found):
+                raise FileExistsError(path)
+            if stat.S_IMODE(found) != 0o755:  # noqa: PLR2004  (the umask had its say in mkdir)
+                os.chmod(path, 0o755)  # noqa: PTH101, S103  (bytes; the workspace around it is 0700)
         self._directories[parts] = path
         return path
 
@@ -105,10 +106,11 @@ class _Writer:
         """A new file; one that exists, of any type, is refused."""
         path = self.directory(parts[:-1]) + b"/" + _encoded(parts[-1], self.where)
         with _refused(self.where):
-            descriptor = os.open(path, _NEW_FILE, 0o600)
+            descriptor = os.open(path, _NEW_FILE, mode)
             try:
                 write_whole(descriptor, data)
-                os.fchmod(descriptor, mode)
+                if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
+                    os.fchmod(descriptor, mode)
                 os.utime(descriptor, ns=(MADE_AT_NS, MADE_AT_NS))
             finally:
                 os.close(descriptor)

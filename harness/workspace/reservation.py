@@ -208,7 +208,8 @@ def _make(root: Path, inside: Sequence[str]) -> None:
     try:
         for path, mode in ((str(root), 0o700), *((f"{root}/{name}", 0o755) for name in inside)):
             os.mkdir(path, mode)  # noqa: PTH102  (every episode makes some)
-            os.chmod(path, mode)  # noqa: PTH101  (the umask had its say in mkdir)
+            if stat.S_IMODE(os.lstat(path).st_mode) != mode:  # the umask had its say in mkdir
+                os.chmod(path, mode)  # noqa: PTH101
     except OSError as error:
         raise EnvironmentProblem(f"temporary directory {root.parent}: {error.strerror}") from error
 
