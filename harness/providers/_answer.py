@@ -8,7 +8,7 @@ import httptools
 
 __all__ = ["HEAD_MAX", "AnswerReader"]
 
-#: Most that may come in a row without any of a body, in bytes: heads, trailers, extensions of chunks.
+#: Most that headers may be, names and values, in bytes; most that may come in a row without any of a body, too.
 HEAD_MAX: Final = 64 * 1024
 _GONE: Final = "peer closed the connection before the whole answer"
 _NOT_HTTP: Final = "the answer is not HTTP"
@@ -45,7 +45,7 @@ class AnswerReader:
         self.is_whole = self.is_kept = False
         self._raw: list[tuple[bytes, bytes]] = []
         self._lasts = False
-        self._bare = 0
+        self._size = self._bare = 0
 
     def feed(self, data: bytes) -> None:
         """Read on; no bytes: the connection ended."""
@@ -78,6 +78,10 @@ class AnswerReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header, or one that follows the last chunk."""
+        self._size += len(name) + len(value)
+        # of a control character a client may make something, but not of this one (RFC 9110, 5.5)
+        if self._size > HEAD_MAX or b"\0" in value:
+            raise httptools.HttpParserError
         self._raw.append((name, value.strip(b" \t")))
 
     def on_headers_complete(self) -> None:

@@ -45,6 +45,9 @@ _SUCCESS: Final = range(200, 300)
 #: What a stream that broke off is told as.
 _CUTS: Final[Mapping[str, Cut]] = {"connection_lost": "connection_lost", "timeout": "timeout"}
 
+#: What httpcore and h11 say where an answer ended before its end, and we do.
+_HUNG_UP: Final = ("peer closed", "peer unexpectedly closed", "disconnected")
+
 #: What a call can fail with that is no bug of ours.
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError, BodyTooLargeError, UnreadableBodyError)
 
@@ -331,7 +334,7 @@ def _failure(error: Exception, bounds: Bounds) -> ProviderError:  # noqa: PLR091
             return ProviderError("connection_lost", "the proxy refused to connect", sent=False)
         case httpx.UnsupportedProtocol() | httpx.LocalProtocolError() | httpx.InvalidURL() | UnicodeError():
             return ProviderError("invalid_request", "the address or a header cannot be sent", sent=False)
-        case httpx.RemoteProtocolError() if "peer closed" not in str(error) and "disconnected" not in str(error):
+        case httpx.RemoteProtocolError() if not any(said in str(error) for said in _HUNG_UP):
             return ProviderError("bad_response", "the answer is not HTTP; is the base URL right?")
         case _:
             return ProviderError("connection_lost", "the connection was lost before the whole answer", retryable=True)
