@@ -47,11 +47,18 @@ _TIME = ("clock.py", "executors/", "episode/model_call.py", "workspace/ticks.py"
 _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {
-    "httpx": ("providers/_http.py", "recording/transport.py"),
-    "socket": ("providers/_http.py", "rehearsal/server.py", "executors/sandbox.py", "executors/_probe.py"),
+    "httpx": ("providers/_http.py", "providers/_direct.py", "providers/_connection.py", "recording/transport.py"),
+    "httptools": ("providers/_answer.py",),
+    "socket": (
+        "providers/_http.py",
+        "providers/_connection.py",
+        "rehearsal/server.py",
+        "executors/sandbox.py",
+        "executors/_probe.py",
+    ),
     "socketserver": (),
     "http.server": ("rehearsal/server.py",),
-    "urllib.request": (),
+    "urllib.request": ("providers/_surroundings.py",),
     "http.client": (),
     "subprocess": _PROCESSES,
     "pty": _PROCESSES,
@@ -396,7 +403,12 @@ PLANTED = [
     (layers, "__init__.py", "from harness.clock import SystemClock", "harness may not know clock"),
     (layers, "newcomer.py", "", "the unit 'newcomer' has no layer"),
     (cycles, "schema/base.py", "def f():\n    from harness.schema import run", "harness.schema.base: imports itself"),
-    (effects, "reporters/planted.py", "import httpx", "uses httpx, which belongs to providers/_http.py recording"),
+    (
+        effects,
+        "reporters/planted.py",
+        "import httpx",
+        "uses httpx, which belongs to providers/_http.py providers/_direct.py providers/_connection.py recording",
+    ),
     (
         effects,
         "gate/planted.py",

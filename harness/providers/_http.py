@@ -18,7 +18,9 @@ from harness.clock import SystemClock
 from harness.errors import EnvironmentProblem, ProviderError
 from harness.ports import Clock, Cut, WireResponse
 from harness.providers._bounds import Bounds
+from harness.providers._direct import Answer, Direct
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
+from harness.providers._surroundings import names_proxies
 from harness.providers._watch import Watch
 
 __all__ = ["BODY_MAX", "CONNECT_S", "HttpTransport", "network"]
@@ -38,8 +40,13 @@ _HEADERS: Final = {
     "user-agent": "behavior-harness",
 }
 
+_SUCCESS: Final = range(200, 300)
+
 #: What a stream that broke off is told as.
 _CUTS: Final[Mapping[str, Cut]] = {"connection_lost": "connection_lost", "timeout": "timeout"}
+
+#: What httpcore and h11 say where an answer ended before its end, and we do.
+_HUNG_UP: Final = ("peer closed", "peer unexpectedly closed", "disconnected")
 
 #: What a call can fail with that is no bug of ours.
 _FAILURES: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError, BodyTooLargeError, UnreadableBodyError)
@@ -87,11 +94,11 @@ class _Client(httpx.Client):
 _NO_COOKIES: Final = _NoCookies()
 
 
-def _client(transport: httpx.BaseTransport | None = None, bundle: str | None = None) -> httpx.Client:
-    if transport is not None:
-        return _Client(transport=transport, follow_redirects=False)
+def network(bundle: str | None = None, clock: Clock | None = None) -> httpx.BaseTransport:
+    """What ``HttpTransport`` sends through by itself, proxies included: for a transport that looks on."""
     try:
-        return _Client(verify=_tls(bundle), follow_redirects=False)
+        tls = _tls(bundle)
+        return _Proxied(tls) if names_proxies() else Direct(tls, (clock or SystemClock()).monotonic)
     except (ValueError, OSError, ImportError, httpx.InvalidURL):
         # what was raised can hold a proxy's password
         raise EnvironmentProblem(
@@ -100,14 +107,11 @@ def _client(transport: httpx.BaseTransport | None = None, bundle: str | None = N
         ) from None
 
 
-def network(bundle: str | None = None) -> httpx.BaseTransport:
-    """What ``HttpTransport`` sends through by itself, proxies included: for a transport that looks on."""
-    return _Network(bundle)
+class _Proxied(httpx.BaseTransport):
+    """As the environment says of each address: through a proxy, or not."""
 
-
-class _Network(httpx.BaseTransport):
-    def __init__(self, bundle: str | None) -> None:
-        self._client = _client(bundle=bundle)
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        self._client = _Client(verify=tls, follow_redirects=False)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         return self._client.send(request, stream=True)
@@ -152,7 +156,7 @@ class HttpTransport:
         """
         self._connect_s, self._read_s, self._body_max = connect_s, read_s, body_max
         self._clock = clock or SystemClock()
-        self._client = _client(transport, bundle)
+        self._through = network(bundle, self._clock) if transport is None else transport
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
         self._addresses: dict[str, httpx.URL] = {}
@@ -236,33 +240,40 @@ class HttpTransport:
         self._has_begun, self._stream = False, None
         # a client reads the address anew each time that it makes a request
         address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
-        timeout = httpx.Timeout(bounds.silence, connect=bounds.connect).as_dict()
-        request = httpx.Request(
-            method,
-            address,
-            headers={**_HEADERS, **headers},
-            content=body,
-            extensions={"timeout": timeout, "trace": self._seen},
-        )
-        self._host = request.url.netloc.decode("ascii")
-        response = self._client.send(request, stream=True)
+        self._host = address.netloc.decode("ascii")
+        answer = self._asked(method, address, {**_HEADERS, **headers}, body, bounds)
+        is_success = answer.status in _SUCCESS
         try:
-            read = reader_for(response.headers.get("content-encoding", ""), self._body_max)
+            read = reader_for(answer.headers.get("content-encoding", ""), self._body_max)
             pieces: list[bytes] = []
             raw_left = self._body_max
-            if is_over is not None and response.is_success:
-                self._stream = _Stream(response.status_code, dict(response.headers), pieces)
-            for piece in response.iter_raw():
-                self._has_begun = self._has_begun or (response.is_success and bool(piece))
+            if is_over is not None and is_success:
+                self._stream = _Stream(answer.status, answer.headers, pieces)
+            for piece in answer.body:
+                self._has_begun = self._has_begun or (is_success and bool(piece))
                 raw_left -= len(piece)
                 if raw_left < 0:
                     raise BodyTooLargeError
                 pieces.append(read(piece))
                 if self._stream is not None and is_over is not None and is_over(pieces[-1]):
                     break
-            return WireResponse(response.status_code, dict(response.headers), b"".join(pieces))
+            return WireResponse(answer.status, answer.headers, b"".join(pieces))
         finally:
-            response.close()
+            answer.body.close()
+
+    def _asked(self, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes, bounds: Bounds) -> Answer:
+        connect_s, read_s = bounds.connect, bounds.silence
+        if isinstance(self._through, Direct):
+            return self._through.ask(
+                *(method, url, headers, body), connect_s=connect_s, silence_s=read_s, trace=self._seen
+            )
+        timeout = httpx.Timeout(read_s, connect=connect_s).as_dict()
+        told = {"timeout": timeout, "trace": self._seen}
+        request = httpx.Request(method, url, headers=headers, content=body, extensions=told)
+        response = self._through.handle_request(request)
+        # a transport that is not asynchronous never gives the other sort
+        stream = cast("httpx.SyncByteStream", response.stream)
+        return Answer(response.status_code, dict(response.headers), stream)
 
     def _seen(self, event: str, info: Mapping[str, object]) -> None:
         """Remember the newest connection for each host: one that is used again does not announce itself again."""
@@ -281,7 +292,7 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close all connections; idempotent."""
-        self._client.close()
+        self._through.close()
         self._streams.clear()
 
 
@@ -323,7 +334,7 @@ def _failure(error: Exception, bounds: Bounds) -> ProviderError:  # noqa: PLR091
             return ProviderError("connection_lost", "the proxy refused to connect", sent=False)
         case httpx.UnsupportedProtocol() | httpx.LocalProtocolError() | httpx.InvalidURL() | UnicodeError():
             return ProviderError("invalid_request", "the address or a header cannot be sent", sent=False)
-        case httpx.RemoteProtocolError() if "peer closed" not in str(error) and "disconnected" not in str(error):
+        case httpx.RemoteProtocolError() if not any(said in str(error) for said in _HUNG_UP):
             return ProviderError("bad_response", "the answer is not HTTP; is the base URL right?")
         case _:
             return ProviderError("connection_lost", "the connection was lost before the whole answer", retryable=True)

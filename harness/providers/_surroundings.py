@@ -7,10 +7,12 @@ import ssl
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
-__all__ = ["bundle_of", "problem_of"]
+__all__ = ["bundle_of", "names_proxies", "problem_of"]
 
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
+_PROXY_KINDS: Final = frozenset({"http", "https", "all"})
 _SCHEMES: Final = frozenset({"http", "https"})
 #: Where other tools are told of certificates: a file, or a folder as ``openssl rehash`` makes it. The first counts.
 _BUNDLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -28,6 +30,11 @@ def problem_of(environ: Mapping[str, str]) -> str | None:
         if environ.get(variable) and not _is_proxy(environ[variable]):
             return f"the environment variable {variable} names no proxy that can be used; allowed: {_ALLOWED}"
     return _of_certificates(environ)
+
+
+def names_proxies() -> bool:
+    """Whether a proxy stands before any address, as httpx reads the environment of this process."""
+    return not _PROXY_KINDS.isdisjoint(getproxies())
 
 
 def bundle_of(environ: Mapping[str, str]) -> str | None:

@@ -32,7 +32,7 @@ class Busy:
 
     def play(self) -> Played:
         """An episode with it."""
-        transport = HttpTransport()
+        transport = HttpTransport(transport=httpx.HTTPTransport())
         with respx.mock() as mocked:
             mocked.post(URL + "/chat/completions").mock(side_effect=self._answer)
             played = self.stage.play(actor=build(SPEC, codec(), transport.send))

@@ -39,7 +39,7 @@ BODY = {"model": "model-a-2026", "choices": [{"message": {"content": "Done."}, "
 
 @pytest.fixture
 def transport() -> Iterator[HttpTransport]:
-    made = HttpTransport()
+    made = HttpTransport(transport=httpx.HTTPTransport())
     yield made
     made.close()
 

@@ -275,11 +275,14 @@ def test_a_reset_in_the_middle_of_a_body_is_a_lost_connection(peer: Peers, trans
     ("answer", "delivered"),
     [
         (b"", False),
+        (b"HTTP/1.1 200 OK\r\ncontent-len", False),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n", False),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n", False),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{}", True),
         (b"HTTP/1.1 503 Busy\r\ncontent-length: 99\r\n\r\n{}", False),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{}", True),
     ],
-    ids=["no answer", "only a head", "half a refusal", "half an answer"],
+    ids=["no answer", "half a line", "half a head", "only a head", "half a chunk", "half a refusal", "half an answer"],
 )
 def test_an_end_before_the_end_is_a_lost_connection(
     peer: Peers, transport: HttpTransport, answer: bytes, *, delivered: bool
@@ -289,9 +292,74 @@ def test_an_end_before_the_end_is_a_lost_connection(
     assert (error.category, error.retryable, error.delivered) == ("connection_lost", not delivered, delivered)
 
 
-def test_what_is_not_http_is_a_bad_response(peer: Peers, transport: HttpTransport) -> None:
-    error = failure(transport, peer(answering_once(b"SSH-2.0-OpenSSH\r\n\r\n")).url)
+@pytest.mark.parametrize(
+    "answer",
+    [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nno header at all\r\ncontent-length: 2\r\n\r\n{}"],
+    ids=["another protocol", "a line that is no header"],
+)
+def test_what_is_not_http_is_a_bad_response(peer: Peers, transport: HttpTransport, answer: bytes) -> None:
+    error = failure(transport, peer(answering_once(answer)).url)
     assert (error.category, error.retryable) == ("bad_response", False)
+
+
+@pytest.mark.parametrize("looked_on", [False, True], ids=["plain", "recorded"])
+def test_what_is_said_before_the_answer_is_passed_over_and_its_headers_are_told_once(
+    peer: Peers, *, looked_on: bool
+) -> None:
+    before = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+    head = "HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two:\tb \r\nx-long: c\r\n  d\r\nx-far: é\r\ncontent-length: 2\r\n\r\n"
+    server = peer(answering(before + head.encode() + b"{}"))
+    transport = HttpTransport(transport=network() if looked_on else None)
+    for _ in range(2):
+        answer = post(transport, server.url)
+        told = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
+        assert (answer.status, answer.body) == (200, b"{}")
+        assert told == {"x-two": "a, b", "x-long": "c  d", "x-far": "é"}
+    transport.close()
+    assert server.connections == 1
+
+
+def test_who_hangs_up_before_all_was_sent_may_have_said_why(peer: Peers, transport: HttpTransport) -> None:
+    def refuse(connection: socket.socket, peer: Peer) -> None:
+        connection.recv(1024)
+        connection.sendall(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(1 << 20):
+            pass
+
+    server = peer(refuse)
+    body = b"x" * (8 << 20)
+    answer = transport.send(server.url, headers={}, body=body, deadline_s=20, cancelled=lambda: False)
+    assert answer.status == 413
+
+
+def test_a_connection_that_was_closed_or_rested_for_long_is_not_used_again(peer: Peers) -> None:
+    class Ahead(SystemClock):
+        by = 0.0
+
+        def monotonic(self) -> float:
+            return super().monotonic() + self.by
+
+    ended = threading.Event()
+
+    def answer_and_end(connection: socket.socket, peer: Peer) -> None:
+        peer.request(connection)
+        connection.sendall(OK)
+        connection.shutdown(socket.SHUT_WR)
+        ended.set()
+        peer.wait_closed(connection)
+
+    clock, polite, rude = Ahead(), peer(answering(OK)), peer(answer_and_end)
+    transport = HttpTransport(clock=clock)
+    post(transport, polite.url)
+    clock.by = 6.0
+    post(transport, polite.url)
+    assert (polite.connections, len(polite.requests)) == (2, 2)
+    post(transport, rude.url)
+    assert ended.wait(5)
+    post(transport, rude.url)
+    transport.close()
+    assert rude.connections == 2
 
 
 @pytest.mark.parametrize("chunked", [True, False])
@@ -379,14 +447,16 @@ def test_a_ring_of_causes_ends() -> None:
     assert error.retryable
 
 
-def test_a_host_without_an_address_is_a_lost_connection(transport: HttpTransport) -> None:
+def test_a_host_without_an_address_is_a_lost_connection() -> None:
+    transport = HttpTransport(transport=httpx.HTTPTransport())
     with respx.mock() as mocked:
         mocked.post("https://provider.test/v1").mock(side_effect=httpx.ConnectError("getaddrinfo failed"))
         error = failure(transport, "https://provider.test/v1")
     assert (error.category, error.retryable, error.sent) == ("connection_lost", True, False)
 
 
-def test_a_bug_of_ours_is_not_taken_for_an_outage(transport: HttpTransport) -> None:
+def test_a_bug_of_ours_is_not_taken_for_an_outage() -> None:
+    transport = HttpTransport(transport=httpx.HTTPTransport())
     with respx.mock() as mocked:
         mocked.post("https://provider.test/v1").mock(side_effect=KeyError("bug"))
         with pytest.raises(KeyError):

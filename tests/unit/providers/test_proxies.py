@@ -55,13 +55,13 @@ def tunnel(connection: socket.socket, peer: Peer) -> None:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that signed itself, with its key in one file, made for this session."""
+    """A certificate for 127.0.0.1 and localhost that signed itself, with its key in one file, made for this session."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("no openssl to make a certificate with")
     folder = tmp_path_factory.mktemp("certificate")
     made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    named = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "key.pem")]
+    named = ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", str(folder / "key.pem")]
     file = folder / "ca.pem"
     subprocess.run([openssl, *made, *named, "-out", str(file)], check=True, capture_output=True)
     return file
@@ -121,6 +121,32 @@ def test_a_bundle_is_trusted_also_where_somebody_looks_on(secured: Peer, certifi
     bundle = str(certificate)
     transport = HttpTransport(transport=network(bundle)) if looked_on else HttpTransport(bundle=bundle)
     assert post(transport, f"https://127.0.0.1:{secured.port}/v1") == b"{}"
+
+
+def test_a_secure_connection_names_its_host_agrees_on_a_protocol_and_is_used_again(
+    peer: Peers, certificate: Path
+) -> None:
+    told: list[str | None] = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    context.sni_callback = lambda _socket, name, _context: told.append(name)
+
+    def shake_hands(connection: socket.socket, server: Peer) -> None:
+        with suppress(ssl.SSLError), context.wrap_socket(connection, server_side=True) as wrapped:
+            told.append(wrapped.selected_alpn_protocol())
+            while server.request(wrapped):
+                wrapped.sendall(OK)
+
+    server = peer(shake_hands)
+    transport = HttpTransport(bundle=str(certificate))
+    for _ in range(2):
+        answer = transport.send(
+            f"https://localhost:{server.port}/v1", headers={}, body=b"{}", deadline_s=5.0, cancelled=lambda: False
+        )
+        assert answer.body == b"{}"
+    transport.close()
+    assert (server.connections, told) == (1, ["localhost", "http/1.1"])
 
 
 def test_a_secure_call_goes_through_the_proxy_as_a_tunnel(

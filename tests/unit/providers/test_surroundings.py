@@ -73,6 +73,7 @@ def test_a_client_that_cannot_be_made_is_no_bug(monkeypatch: pytest.MonkeyPatch,
         raise error
 
     monkeypatch.setattr(httpx.Client, "__init__", broken)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     with pytest.raises(EnvironmentProblem, match="proxies or certificates of the environment") as caught:
         _http.HttpTransport()
     assert "canary" not in str(caught.value)
