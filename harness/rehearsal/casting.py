@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigError
 from harness.rehearsal.draws import Draws
+from harness.rehearsal.reading import texts_in
 from harness.scenario.problem import nearest
+from harness.schema.base import as_json
 from harness.schema.rehearsal import FaultSpec, PolicyFile, RehearsedModel, RehearsedPolicy, Visit
 from harness.schema.scenario import Scenario
 from harness.schema.script import Action, Script, ScriptSet
@@ -17,15 +19,23 @@ __all__ = ["Part", "Role", "cast"]
 
 #: What sums of rates may be above 1 by, for decimal fractions are not exact.
 _SLACK = 1e-9
+#: Most characters that the texts of a small action have together.
+_SMALL = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Role:
-    """One policy in one scenario. ``latency`` is lowest and highest, in milliseconds."""
+    """One policy in one scenario. ``latency`` is lowest and highest, in milliseconds.
 
+    ``steady`` tells of each action whether it is small and names no value: whatever a request shows, its answer is the
+    same but for the count of what was asked.
+    """
+
+    scenario: Scenario
     policy: str
     weight: float
     actions: tuple[Action, ...]
+    steady: tuple[bool, ...]
     latency: tuple[float, float]
     faults: tuple[FaultSpec, ...]
 
@@ -68,13 +78,14 @@ def _role(
     if sum(fault.rate or 0 for fault in faults) > 1 + _SLACK:
         raise ConfigError(f"policy.{name}.fault: the rates of its faults and its model's are above 1 together")
     latency = model.latency_ms if policy.latency_ms is None else policy.latency_ms
+    script = _script(name, policy, scenario, scenarios)
+    actions = tuple(Action(command=entry) if isinstance(entry, str) else entry for entry in script)
     return Role(
+        scenario=scenario,
         policy=name,
         weight=policy.weight,
-        actions=tuple(
-            Action(command=entry) if isinstance(entry, str) else entry
-            for entry in _script(name, policy, scenario, scenarios)
-        ),
+        actions=actions,
+        steady=tuple(_is_steady(action) for action in actions),
         latency=latency if isinstance(latency, tuple) else (latency, latency),
         faults=faults,
     )
@@ -94,6 +105,11 @@ def _script(name: str, policy: RehearsedPolicy, scenario: Scenario, scenarios: S
             f"{hint or f'; harness scenario show {scenario.id} tells which it has'}"
         )
     return known[policy.script]
+
+
+def _is_steady(action: Action) -> bool:
+    texts = texts_in(as_json(action))
+    return sum(map(len, texts)) <= _SMALL and not any("{" in text for text in texts)
 
 
 def _scripts(scripts: ScriptSet) -> dict[str, Script]:

@@ -27,16 +27,21 @@ class Draws:
     """Uniform numbers of one seed; ``apart`` gives other numbers to whoever has another text."""
 
     def __init__(self, seed: int, apart: str = "") -> None:
-        self._key = canonical_json([seed, apart]).encode("utf-8", "surrogatepass")
+        key = canonical_json([seed, apart]).encode("utf-8", "surrogatepass")
+        # copied for each draw: the key is worked in once, and OpenSSL looks its algorithm up by name but once
+        self._keyed = hmac.new(key, digestmod=sha256)
 
     def uniform(self, purpose: str, *parts: str | int) -> float:
         """A number in [0, 1): the same for the same seed, purpose and parts, independent for any others."""
         message = canonical_json([purpose, *parts]).encode("utf-8", "surrogatepass")
-        drawn = int.from_bytes(hmac.digest(self._key, message, sha256)[:8], "big")
-        return (drawn >> 11) * _STEP
+        keyed = self._keyed.copy()
+        keyed.update(message)
+        return (int.from_bytes(keyed.digest()[:8], "big") >> 11) * _STEP
 
     def choice(self, weights: Sequence[float], visit: Visit) -> int:
         """Which of several weighted policies plays this trial: the same at each turn and attempt of it."""
+        if len(weights) == 1:
+            return 0
         point = self.uniform("policy", visit.scenario, visit.trial) * sum(weights)
         reached = 0.0
         for index, weight in enumerate(weights):
@@ -58,12 +63,12 @@ class Draws:
         for fault in faults:
             if fault.at_turn == visit.turn and visit.attempt + visit.again <= fault.attempts:
                 return fault
-        point = self._of("fault", visit)
-        for fault in faults:
-            if fault.rate is not None:
-                if point < fault.rate:
-                    return fault
-                point -= fault.rate
+        rated = [(fault, fault.rate) for fault in faults if fault.rate is not None]
+        point = self._of("fault", visit) if rated else 1.0
+        for fault, rate in rated:
+            if point < rate:
+                return fault
+            point -= rate
         return None
 
     def pieces(self, data: bytes, visit: Visit) -> tuple[bytes, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from harness.schema.base import JsonValue, canonical_json
 
-__all__ = ["SERVER_ERRORS", "event", "json_bytes", "object_in", "objects", "path_of", "text_of", "words_in"]
+__all__ = ["SERVER_ERRORS", "event", "json_bytes", "object_in", "objects", "path_of", "text_of", "texts_in", "words_in"]
 
 #: Statuses from here on are the server's own doing.
 SERVER_ERRORS = 500
@@ -46,20 +45,20 @@ def text_of(content: JsonValue) -> str:
 
 def words_in(*values: JsonValue) -> int:
     """Words of all texts in some values, keys left out."""
-    return sum(len(text.split()) for text in _texts(list(values)))
+    return len(" ".join(texts_in(*values)).split())
 
 
-def _texts(value: JsonValue) -> Iterator[str]:
-    """Every text in a value. The nesting is one that ``json`` has already read."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
+def texts_in(*values: JsonValue) -> list[str]:
+    """All texts in some values, keys left out, those inside others last."""
+    texts, inside = [], [*values]
+    for one in inside:  # which grows meanwhile
         if isinstance(one, str):
-            yield one
+            texts.append(one)
         elif isinstance(one, list):
-            waiting.extend(one)
+            inside.extend(one)
         elif isinstance(one, dict):
-            waiting.extend(one.values())
+            inside.extend(one.values())
+    return texts
 
 
 def json_bytes(value: JsonValue) -> bytes:

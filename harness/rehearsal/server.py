@@ -8,12 +8,13 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, timedelta
 from email.utils import format_datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedReader
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -21,6 +22,7 @@ from harness.clock import SystemClock
 from harness.errors import EnvironmentProblem, StoreError
 from harness.ports import Provider
 from harness.rehearsal.dialects import Endpoints
+from harness.rehearsal.heads import answer_head, first_fields, plain_head
 from harness.rehearsal.performance import Performance
 from harness.rehearsal.serving import Serving
 from harness.rehearsal.stage import Stage
@@ -155,6 +157,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
+    rfile: BufferedReader
     protocol_version = "HTTP/1.1"
     server_version = "harness-rehearsal"
     sys_version = ""
@@ -162,20 +165,37 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1
 
+    def handle_one_request(self) -> None:
+        """One request and its answer; of a head that is not plain all is left to ``http.server``."""
+        head = plain_head(self.rfile.peek())
+        if head is None:
+            super().handle_one_request()
+            return
+        self.rfile.read(head.size)
+        self.command, self.path, self.request_version = head.method, head.target, "HTTP/1.1"
+        self.close_connection = head.is_last
+        self._answer(head.fields)
+        self.wfile.flush()
+
     def do_POST(self) -> None:
         """One model call."""
-        body = self._body()
-        if body is not None:
-            self._perform(self.server.stage.perform(self.path, self.headers.get(REHEARSAL_HEADER), body))
+        self._answer(first_fields(self.headers.items()))
 
     def do_GET(self) -> None:
         """Which models there are, and what each plays."""
-        sent = {name.lower(): value for name, value in self.headers.items()}
-        self._perform(self.server.stage.listing(self.path, sent))
+        self._answer(first_fields(self.headers.items()))
 
-    def _body(self) -> bytes | None:
+    def _answer(self, fields: Mapping[str, str]) -> None:
+        """One request with these header fields, names in lower case."""
+        if self.command == "GET":
+            self._perform(self.server.stage.listing(self.path, fields))
+            return
+        body = self._body(fields.get("content-length", ""))
+        if body is not None:
+            self._perform(self.server.stage.perform(self.path, fields.get(REHEARSAL_HEADER), body))
+
+    def _body(self, length: str) -> bytes | None:
         """The request's body; None where it has none that is read, which is answered, or its client went away."""
-        length = self.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()):
             self._refuse(411, "length_required", "the request needs a content-length")
         elif len(length) > len(str(BODY_MAX)) or int(length) > BODY_MAX:
@@ -222,6 +242,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _begin(self, play: Performance) -> bool:
         """Send status and headers; whether what follows is sent in chunks, for its length is not told."""
+        now = SystemClock().now()
         headers = {"content-type": "application/json", **play.headers, **_SIMULATED}
         is_chunked = play.streamed and self.request_version != "HTTP/1.0"
         if is_chunked:
@@ -232,14 +253,12 @@ class _Handler(BaseHTTPRequestHandler):
             headers["content-length"] = str(len(play.body))
         if play.retry_in_s is not None:
             # dates have no fractions: nobody is to come back too soon
-            then = SystemClock().now() + timedelta(seconds=math.ceil(play.retry_in_s))
+            then = now + timedelta(seconds=math.ceil(play.retry_in_s))
             headers["retry-after"] = format_datetime(then.astimezone(UTC), usegmt=True)
-        self.send_response(play.status)
-        for name, value in headers.items():
-            self.send_header(name, value)
         if self.close_connection:
-            self.send_header("connection", "close")
-        self.end_headers()
+            headers["connection"] = "close"
+        if self.request_version != "HTTP/0.9":  # whose answers are a body and nothing else
+            self.wfile.write(answer_head(play.status, self.version_string(), now, headers))
         return is_chunked
 
     def _pause(self, seconds: float | None) -> bool:

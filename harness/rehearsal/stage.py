@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from harness.errors import ScriptError
@@ -27,6 +28,8 @@ _ADVICE = (
     f"the request header {REHEARSAL_HEADER} is missing or malformed; send "
     f"'{REHEARSAL_HEADER}: scenario=PACK/NAME;trial=N;turn=N;attempt=N', each number from 1"
 )
+#: How many answers are remembered; each is of a few thousand characters at most.
+_KNOWN: Final = 1024
 #: Faults after which nobody has the token counts of an answer.
 _UNCOUNTED: Final[frozenset[FaultKind | None]] = frozenset(
     {"reset", "close", "hang", "unfinished", "error_body", "error_event"}
@@ -41,11 +44,14 @@ class _Cue:
     draws: Draws
     shown: Conversation
     visit: Visit
-    scenario: Scenario
     role: Role
-    action: Action
     fault: FaultSpec | None
     latency_ms: float
+
+    @property
+    def action(self) -> Action:
+        """What is played."""
+        return self.role.actions[self.visit.turn - 1]
 
     @property
     def kind(self) -> FaultKind | None:
@@ -66,9 +72,9 @@ class Stage:
 
     def __init__(self, scenarios: Sequence[Scenario], policies: PolicyFile, seed: int, endpoints: Endpoints) -> None:
         """Raises ConfigError where a policy names a script that a scenario lacks; ScenarioError where one is broken."""
-        self._scenarios = {one.id: bind(one, {}) for one in scenarios}
-        self._parts = cast(tuple(self._scenarios.values()), policies, seed)
+        self._parts = cast(tuple({one.id: bind(one, {}) for one in scenarios}.values()), policies, seed)
         self._endpoints = endpoints
+        self._known_answer = lru_cache(_KNOWN)(self._answer)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -130,9 +136,7 @@ class Stage:
             draws=part.draws,
             shown=shown,
             visit=visit,
-            scenario=self._scenarios[visit.scenario],
             role=role,
-            action=role.actions[visit.turn - 1],
             fault=part.draws.fault(role.faults, visit),
             latency_ms=part.draws.latency_ms(role.latency, visit),
         )
@@ -144,31 +148,40 @@ class Stage:
         if cue.action.raises is not None:
             kind: FaultKind = "hang" if cue.action.raises == "TimeoutError" else "reset"
             return _done(cue, Performance(200, (), fault=kind, breaks_at=0), None)
-        meant = self._answer(cue)
+        meant = self._meant(cue)
         return _done(cue, spoiled(meant, cue.fault, cue.endpoint, cue.draws, cue.visit), meant)
 
-    def _answer(self, cue: _Cue) -> Answer:
+    def _meant(self, cue: _Cue) -> Answer:
         """What the action of a cue comes to in its dialect, before anything happens to it on its way."""
-        codec, chat = cue.endpoint.codec, self._endpoints.chat
-        raw = whole_body(cue.action)
+        turn, shown = cue.visit.turn, cue.shown
+        if cue.role.steady[turn - 1]:
+            told = Conversation(shown.model, "", (), shown.streamed, shown.words, shown.counted)
+            return self._known_answer(cue.endpoint, cue.role, turn, told, cue.kind)
+        return self._answer(cue.endpoint, cue.role, turn, shown, cue.kind)
+
+    def _answer(self, endpoint: Endpoint, role: Role, turn: int, shown: Conversation, kind: FaultKind | None) -> Answer:
+        """The same, from all that it depends on."""
+        codec, chat = endpoint.codec, self._endpoints.chat
+        action = role.actions[turn - 1]
+        raw = whole_body(action)
         try:
             if raw is None:
-                reply = answer(cue.action, cue.scenario, cue.shown, cue.visit.turn)
-                if cue.action.raw_message is not None and chat is not None and codec is not chat:
+                reply = answer(action, role.scenario, shown, turn)
+                if action.raw_message is not None and chat is not None and codec is not chat:
                     reply = reply_of(chat, chat.encode_reply(reply)) or reply
             else:
-                said = None if chat is None or (codec is chat and not cue.shown.streamed) else reply_of(chat, raw)
+                said = None if chat is None or (codec is chat and not shown.streamed) else reply_of(chat, raw)
                 if said is None:
-                    return Answer((raw[: len(raw) // 2] if cue.kind == "truncate" else raw,), streamed=False)
+                    return Answer((raw[: len(raw) // 2] if kind == "truncate" else raw,), streamed=False)
                 reply = said
         except ScriptError as error:
-            place = f"policy {cue.role.policy}, turn {cue.visit.turn}"
+            place = f"policy {role.policy}, turn {turn}"
             raise _RefusedError("rehearsal_unresolved", f"{place}: {error}") from None
-        if cue.kind == "truncate":
+        if kind == "truncate":
             reply = reply.truncated()
-        if cue.kind == "no_usage" or not cue.shown.counted:
+        if kind == "no_usage" or not shown.counted:
             reply = reply.model_copy(update={"usage": None})
-        if cue.shown.streamed:
+        if shown.streamed:
             return Answer(codec.encode_stream(reply), streamed=True, reply=reply)
         return Answer((codec.encode_reply(reply),), streamed=False, reply=reply)
 

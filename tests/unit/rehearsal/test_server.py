@@ -190,6 +190,75 @@ def test_a_request_that_is_none_is_refused_and_the_connection_closed(head: str, 
     assert json.loads(body)["error"]["code"] == code
 
 
+def read_to_the_end(serving: Serving, *pieces: bytes) -> bytes:
+    """All that comes of some bytes, each sent when the server waits for more; the connection is to end by itself."""
+    with connected(serving) as raw, raw.makefile("rb") as answer:
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            raw.sendall(piece)
+        return answer.read()
+
+
+def post(*, version: str = "HTTP/1.1", path: str = "/v1/chat/completions", **more: str) -> bytes:
+    body = ask()
+    fields = {REHEARSAL_HEADER: header(), "Content-Length": str(len(body)), **more}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"POST {path} {version}\r\n{lines}\r\n".encode() + body
+
+
+def undated(answer: bytes) -> bytes:
+    return re.sub(rb"Date: [^\r]+ GMT\r\n", b"Date: -\r\n", answer)
+
+
+def test_an_answer_has_these_bytes() -> None:
+    with rehearsal("wrong:did_nothing").serve() as serving:
+        answer = undated(read_to_the_end(serving, post(connection="close")))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.decode() == (
+        "HTTP/1.1 200 OK\r\nServer: harness-rehearsal \r\nDate: -\r\ncontent-type: application/json\r\n"
+        f"x-harness-simulated: rehearsal\r\ncontent-length: {len(body)}\r\nconnection: close"
+    )
+    assert CODEC.decode_reply(WireResponse(200, {}, body)).text == "Nothing to do."
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [post(connection="close").replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nX-Folded: a\r\n b\r\n")],
+        [post(version="HTTP/1.0")],
+        [post(version="HTTP/1.1 ", connection="close")],
+        [post(path="//v1/chat/completions", connection="close")],
+        [bytes([byte]) for byte in post(connection="close")],
+        [post(connection="close", padding="x" * 20_000)],
+    ],
+    ids=["folded", "HTTP/1.0", "spaces", "two slashes", "in pieces", "long"],
+)
+def test_a_head_of_any_form_gets_the_same_answer(pieces: list[bytes]) -> None:
+    with rehearsal().serve() as serving:
+        plain = read_to_the_end(serving, post(connection="close"))
+        assert undated(read_to_the_end(serving, *pieces)) == undated(plain)
+        assert len(serving.calls) == 2
+
+
+def test_requests_that_come_at_once_are_answered_one_after_the_other() -> None:
+    with rehearsal().serve() as serving:
+        answers = read_to_the_end(serving, post() + post() + post(connection="close"))
+    assert answers.count(b"HTTP/1.1 200 OK") == 3
+    assert answers.count(b"connection: close") == 1
+
+
+def test_who_expects_to_be_told_to_go_on_is_told() -> None:
+    with rehearsal().serve() as serving:
+        answer = read_to_the_end(serving, post(expect="100-continue", connection="close"))
+    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+def test_the_oldest_form_of_a_request_gets_a_body_alone() -> None:
+    with rehearsal().serve() as serving:
+        answer = read_to_the_end(serving, b"GET /v1/models\r\n\r\n")
+    assert json.loads(answer)["object"] == "list"
+
+
 def test_a_client_that_goes_away_in_the_middle_is_no_call(capfd: pytest.CaptureFixture[str]) -> None:
     with rehearsal().serve() as serving, connected(serving) as raw:
         raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 100\r\n\r\nhalf")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rehearsing import CHAT, CODEC, ask, header, policy_file, scenario, stage
+from rehearsing import CHAT, CODEC, CODECS, ask, header, policy_file, scenario, stage
 
 from harness.errors import ProviderError
 from harness.ports import WireResponse
@@ -59,6 +59,39 @@ def test_usage_is_explicit_and_counts_words() -> None:
     more = decoded(stage().perform(CHAT, header(), body)).usage
     assert more is not None
     assert more.input_tokens == 10 + 4
+
+
+_FAULTS: list[JsonValue] = [{"kind": kind, "at_turn": turn} for turn, kind in ((2, "truncate"), (3, "no_usage"))]
+
+
+def _with_steady_texts() -> Stage:
+    """Scripts that name no value, played by several models in two scenarios, with faults that change answers."""
+    says: JsonValue = [{"content": "Half of this is left."}] * 3
+    scripts: JsonValue = {"right": {"said": says, "told": ["date", "date -u", "date"]}}
+    policies: dict[str, dict[str, JsonValue]] = {"said": {"script": "right:said"}, "told": {"script": "right:told"}}
+    faulty = policy_file({name: policy | {"fault": _FAULTS} for name, policy in policies.items()})
+    other = scenario(script=scripts, id="toy/other")
+    return Stage([scenario(script=scripts), other], faulty, 0, Endpoints([*CODECS.values()]))
+
+
+def test_what_was_asked_before_changes_no_answer() -> None:
+    requests = [
+        (
+            header(turn, trial, of=of),
+            ask(*shown, model=model, stream=stream, stream_options={"include_usage": counted}),
+        )
+        for of in ("toy/ask-then-read", "toy/other")
+        for turn in (1, 2, 3)
+        for trial in (1, 2)
+        for model in ("said", "told", "all")
+        for shown in ((), ("some more words",))
+        for stream, counted in ((False, False), (True, False), (True, True))
+    ]
+    apart = [_with_steady_texts().perform(CHAT, who, body) for who, body in requests]
+    assert len({play.body for play in apart}) > 40
+    one = _with_steady_texts()
+    for _ in range(2):
+        assert [one.perform(CHAT, who, body) for who, body in requests] == apart
 
 
 def test_two_turns_differ_in_bytes_and_the_same_turn_does_not() -> None:
