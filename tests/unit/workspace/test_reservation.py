@@ -17,7 +17,7 @@ from cramped import small_files
 from harness.errors import EnvironmentProblem, SetupRejectedError
 from harness.workspace import reservation as module
 from harness.workspace import reserve, sweep
-from harness.workspace.owning import MARK, OWNERS
+from harness.workspace.owning import MARK
 from harness.workspace.removal import remove_tree
 
 ROOTS = ("project", "runtime", "home")
@@ -30,6 +30,24 @@ with reserve(roots=("project",), base=Path(sys.argv[1]), keep=sys.argv[2] == "ke
     (workspace.cwd / "file").write_text("x")
     print(workspace.root, flush=True)
     sys.stdin.read()
+"""
+
+PARENT_AND_CHILD = """
+import os, sys
+from pathlib import Path
+from harness.workspace import reserve
+later = []
+def name_of_a_new_one():
+    with reserve(roots=("project",), base=Path(sys.argv[1]), later=later.append) as workspace:
+        return workspace.root.name
+parents = name_of_a_new_one()
+child = os.fork()
+if child == 0:
+    print(name_of_a_new_one(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(parents, flush=True)
+later[0]()
 """
 
 
@@ -433,12 +451,13 @@ def test_a_shared_owner_file_stays_while_one_of_its_workspaces_cannot_be_removed
 
 
 def test_a_process_that_was_forked_off_does_not_share_its_parents_owner_file(tmp_path: Path) -> None:
-    roots, later = left_for_later(tmp_path, 1)
-    OWNERS.forget()  # as at a fork
-    others, more = left_for_later(tmp_path, 1)
-    assert others[0].name.rpartition("-")[0] != roots[0].name.rpartition("-")[0]
-    for remove in (*later, *more):
-        remove()
+    said = subprocess.run(
+        [sys.executable, "-c", PARENT_AND_CHILD, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    childs, parents = said.stdout.split()
+    assert childs.rpartition("-")[0] != parents.rpartition("-")[0]
+    assert childs in names_in(tmp_path)
+    assert sweep(tmp_path) == 1  # the child's, which ended without removing it
     assert list(tmp_path.iterdir()) == []
 
 
