@@ -196,15 +196,20 @@ def _turned(known: Streaks, payload: TurnCommitted) -> Streaks:
     if not calls:
         return known
     action = tuple(call.marks.action for call in calls)
-    known = known._replace(action=action, actions=known.actions + 1 if action == known.action else 1, open=())
     malformed = all(call.code == "parse_error" for call in calls)
-    return _failed(known._replace(malformed=known.malformed + 1 if malformed else 0), calls)
+    known = known._replace(
+        action=action,
+        actions=known.actions + 1 if action == known.action else 1,
+        malformed=known.malformed + 1 if malformed else 0,
+        open=(),
+    )
+    return _failed(known, calls)
 
 
 def _failed(known: Streaks, calls: tuple[Seen, ...]) -> Streaks:
     """Similar errors: a success resets, an error of another kind breaks the streak, one that waiting cures does not."""
     if any(call.code == "succeeded" for call in calls):
-        return known._replace(error=frozenset(), errors=0)
+        return known._replace(error=frozenset(), errors=0) if known.errors else known
     error = frozenset(call.marks.error for call in calls if call.marks.error is not None)
     if error:
         return known._replace(error=error, errors=known.errors + 1 if error == known.error else 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from harness.schema.base import Frozen, JsonValue, Plain, canonical_json, encoding, fields_of
+from harness.schema.base import JsonValue, Plain, canonical_json, encoding, fields_of
 from harness.schema.message import GenerationSettings, Message, ModelRequest
 from harness.schema.tool import ToolSpec
 
@@ -16,11 +16,10 @@ __all__ = ["OPEN", "EncodedMessages", "kept_json"]
 #: How every encoded request begins; its messages follow, joined by commas, and then its frame.
 OPEN = b'{"messages":['
 _canonical = encoding(ensure_ascii=False, default=fields_of)
-_as_it_is = encoding(separators=(", ", ": "), allow_nan=True, sort_keys=False)
 #: Fields that hold what a provider or a control plane said: it comes back as it was, the order of its names included.
 _THEIRS = frozenset({"answer", "opaque", "arguments"})
-#: What holds no other values.
-_LEAVES = (str, int, float, type(None))
+#: What the encoder takes as it is, with names in the order that they have.
+_HOLDERS = (dict, list, tuple)
 
 
 def kept_json(value: object) -> bytes:
@@ -30,15 +29,24 @@ def kept_json(value: object) -> bytes:
 
 
 def _in_order(value: object) -> object:
+    """What is in it has its names in order; values of ours get theirs where the encoder meets them."""
     if isinstance(value, dict):
-        named = [(name, value[name]) for name in sorted(value)]
-    elif isinstance(value, list | tuple):
-        return [_in_order(item) for item in value]
-    elif isinstance(value, Plain):
-        named = [(name, getattr(value, name)) for name in _in_names_order(value.__slots__)]
-    else:
-        return _in_order(fields_of(value)) if isinstance(value, Frozen) else value
-    return {name: held if isinstance(held, _LEAVES) or name in _THEIRS else _in_order(held) for name, held in named}
+        return {name: _field(name, value[name]) for name in sorted(value)}
+    return [_in_order(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _field(name: str, held: object) -> object:
+    return _in_order(held) if isinstance(held, _HOLDERS) and name not in _THEIRS else held
+
+
+def _fields_in_order(value: object) -> object:
+    """As ``fields_of``, in the order of their names."""
+    if isinstance(value, Plain):
+        return {name: _field(name, getattr(value, name)) for name in _in_names_order(value.__slots__)}
+    return _in_order(fields_of(value))
+
+
+_as_it_is = encoding(separators=(", ", ": "), allow_nan=True, sort_keys=False, default=_fields_in_order)
 
 
 @cache

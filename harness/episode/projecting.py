@@ -34,16 +34,17 @@ def project(world: World, turn: TurnInHand) -> Outcome | None:
     whole = without_calls(world, asked)
     frame, parts = world.encoded.frame(whole), world.encoded.parts(world.messages)
     limit = world.limits.context_bytes
-    chosen, size = choose(world.messages, [len(part) for part in parts], len(OPEN) + len(frame), limit)
-    everything = len(OPEN) + len(frame) + sum(map(len, parts)) + len(parts) - 1
-    world.report("context", Channel.counted(everything, size))
+    sizes, around = [len(part) for part in parts], len(OPEN) + len(frame)
+    chosen, size = choose(world.messages, sizes, around, limit)
+    omitted = len(parts) - len(chosen)
+    world.report("context", Channel.counted(_whole(sizes, around) if omitted else size, size))
     if size > limit:
         return _too_large(world, "context_bytes", limit, size)
-    sent = tuple(world.messages[at] for at in chosen)
-    turn.request = whole if len(sent) == len(parts) else replace(whole, messages=sent)
-    turn.digest, turn.size = request_digest(frame, [parts[at] for at in chosen]), size
-    world.requests.append(turn.request)
-    omitted = len(parts) - len(chosen)
+    if omitted:
+        whole = replace(whole, messages=tuple(world.messages[at] for at in chosen))
+        parts = [parts[at] for at in chosen]
+    turn.request, turn.digest, turn.size = whole, request_digest(frame, parts), size
+    world.requests.append(whole)
     world.record(Projection(turn=turn.number, request=turn.digest, messages=len(chosen), omitted=omitted))
     return None
 
@@ -62,7 +63,7 @@ def choose(messages: Sequence[Message], sizes: Sequence[int], frame: int, limit:
     An exchange is a reply with all that follows it. Older ones are taken newest first, and none behind one that does
     not fit: a conversation with holes in it is another one.
     """
-    everything = frame + sum(sizes) + max(len(messages) - 1, 0)
+    everything = _whole(sizes, frame)
     if everything <= limit:
         return [*range(len(messages))], everything
     starts = [at for at, message in enumerate(messages) if isinstance(message, AssistantMessage)]
@@ -75,6 +76,11 @@ def choose(messages: Sequence[Message], sizes: Sequence[int], frame: int, limit:
             break
         used, first = used + more, start
     return [*range(head), *range(first, len(messages))], used
+
+
+def _whole(sizes: Sequence[int], frame: int) -> int:
+    """The bytes of a request with all messages, commas between them included."""
+    return frame + sum(sizes) + max(len(sizes) - 1, 0)
 
 
 def request_digest(frame: bytes, parts: Sequence[bytes]) -> Digest:

@@ -1,14 +1,12 @@
 """A fresh directory for one episode, owned by this process as long as it lives.
 
-Beside the directory ``harness-XXXXXXXX`` lies ``harness-XXXXXXXX.owner``. Its maker holds a lock on that file, which
-the system drops when the process ends, however it ends. The file exists, locked, before the directory does, so at
-every moment a directory without a living owner is told from one with.
+Beside the directory lies an owner file. It exists, locked, before the directory does, so at every moment a directory
+without a living owner is told from one with.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import stat
@@ -19,8 +17,18 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
+from harness.workspace.owning import (
+    MARK,
+    OWNER_FILE,
+    OWNERS,
+    Owner,
+    claim,
+    claim_again,
+    is_file_of,
+    lock,
+    roots_of,
+)
 from harness.workspace.removal import remove_tree
-from harness.workspace.whole import write_whole
 
 __all__ = ["PROCESS_HOME", "Workspace", "reserve", "sweep"]
 
@@ -28,10 +36,6 @@ __all__ = ["PROCESS_HOME", "Workspace", "reserve", "sweep"]
 PROCESS_HOME = "process_home"
 
 _RESERVED = frozenset({PROCESS_HOME, "fixture"})  # the second is the workspace itself in ``{fixture_root}``
-_MARK = b"harness workspace owner\n"
-_PREFIX, _SUFFIX = "harness-", ".owner"
-_OWNER_FILE = re.compile(r"harness-[a-z0-9_]{8}\.owner")
-_ATTEMPTS = 100
 _SPOKEN_AS_SYNTAX = re.compile(r"""[\s"'\\$`;&|<>()*?\[\]{}#!~^\x00-\x1f\x7f]""")
 _SYSTEM = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108  (only the parent: what is made in them is private)
 
@@ -71,6 +75,7 @@ def reserve(
     ``keep`` leaves it behind, and ``sweep`` never touches it. ``cwd`` names a root; without it ``project``, or the
     first root where there is none of that name. What cannot be removed at the end is left to the next ``sweep``.
     ``later`` is given what removes it, to be called once, from any thread; without it that is done before this ends.
+    With it the workspaces that a process has at a time share one owner file.
 
     Raises:
         SetupRejectedError: the roots' names cannot be used.
@@ -78,20 +83,20 @@ def reserve(
     """
     names = _checked(roots, absent, cwd)
     place, given = _place(os.path.abspath(base or tempfile.gettempdir()))  # noqa: PTH100  (links must stay in it)
-    owner, descriptor = _claim(place) if name is None else _claim_again(place, name)
-    root = owner.with_suffix("")
+    is_shared = later is not None and not keep and name is None
+    owner, root = OWNERS.shared(place) if is_shared else _alone(place, name)
     try:
         _make(root, [name for name in (*names, PROCESS_HOME) if name not in absent])
         if keep:
-            owner.unlink()
+            owner.path.unlink()
         paths = {name: root / name for name in names}
         start = paths[cwd] if cwd is not None else paths.get("project", next(iter(paths.values())))
         yield Workspace(root, given / root.name, paths, root / PROCESS_HOME, start)
     finally:
         if keep or later is None:
-            _leave(root, owner, descriptor, keep=keep)
+            _leave(root, owner, keep=keep)
         else:
-            later(partial(_leave, root, owner, descriptor, keep=False))
+            later(partial(_leave, root, owner))
 
 
 def sweep(base: Path | None = None) -> int:
@@ -104,7 +109,7 @@ def sweep(base: Path | None = None) -> int:
         EnvironmentProblem: the temporary directory cannot be used.
     """
     places = dict.fromkeys((_temporary(base), _speakable(base)[0]))
-    found = sorted(path for place in places for path in place.iterdir() if _OWNER_FILE.fullmatch(path.name))
+    found = sorted(path for place in places for path in place.iterdir() if OWNER_FILE.fullmatch(path.name))
     return sum(map(_sweep_one, found))
 
 
@@ -153,55 +158,18 @@ def _temporary(base: Path | None) -> Path:
     return place
 
 
-def _claim(place: Path) -> tuple[Path, int]:
-    """A new owner file, locked and marked, and its descriptor."""
-    for _ in range(_ATTEMPTS):
-        try:
-            descriptor, name = tempfile.mkstemp(_SUFFIX, _PREFIX, place)
-        except OSError as error:
-            problem = f"temporary directory {place}: {error.strerror}; set TMPDIR to one that can be written"
-            raise EnvironmentProblem(problem) from error
-        owner = Path(name)
-        # A sweep may have met the file between its making and its lock, and removed it: then take another.
-        is_free = not os.path.lexists(name.removesuffix(_SUFFIX))
-        if is_free and _lock(descriptor) and _is_file_of(owner, descriptor):
-            _mark(owner, descriptor)
-            return owner, descriptor
-        if _is_file_of(owner, descriptor):
-            owner.unlink(missing_ok=True)
-        os.close(descriptor)
-    raise EnvironmentProblem(f"temporary directory {place}: no free name was found; set TMPDIR to another one")
-
-
-def _claim_again(place: Path, name: str) -> tuple[Path, int]:
-    """The owner file of an earlier workspace, locked, its directory gone."""
-    owner = place / f"{name}{_SUFFIX}"
-    problem = f"temporary directory {place}: the place of an earlier workspace is taken; remove it, or start anew"
-    if not _OWNER_FILE.fullmatch(owner.name):
-        raise EnvironmentProblem(problem)
-    _sweep_one(owner)
-    if os.path.lexists(owner.with_suffix("")):
-        raise EnvironmentProblem(problem)
-    try:
-        descriptor = os.open(owner, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise EnvironmentProblem(problem) from error
-    if not _lock(descriptor) or not _is_file_of(owner, descriptor):
-        os.close(descriptor)
-        raise EnvironmentProblem(problem)
-    _mark(owner, descriptor)
-    return owner, descriptor
-
-
-def _mark(owner: Path, descriptor: int) -> None:
-    """Say whose file it is, all of it; where there is no room for that it goes. Raises EnvironmentProblem."""
-    try:
-        write_whole(descriptor, _MARK)
-    except OSError as error:
-        owner.unlink(missing_ok=True)
-        os.close(descriptor)
-        problem = f"temporary directory {owner.parent}: {error.strerror}; set TMPDIR to one that can be written"
-        raise EnvironmentProblem(problem) from error
+def _alone(place: Path, name: str | None) -> tuple[Owner, Path]:
+    """An owner of one workspace: a new one, or that of an earlier one, of which nothing is left."""
+    if name is None:
+        owner = claim(place)
+        return owner, owner.alone
+    path = place / f"{name}.owner"
+    if not OWNER_FILE.fullmatch(path.name):
+        problem = "the place of an earlier workspace is taken; remove it, or start anew"
+        raise EnvironmentProblem(f"temporary directory {place}: {problem}")
+    _sweep_one(path)
+    owner = claim_again(path)
+    return owner, owner.alone
 
 
 def _make(root: Path, inside: Sequence[str]) -> None:
@@ -214,65 +182,47 @@ def _make(root: Path, inside: Sequence[str]) -> None:
         raise EnvironmentProblem(f"temporary directory {root.parent}: {error.strerror}") from error
 
 
-def _leave(root: Path, owner: Path, descriptor: int, *, keep: bool) -> None:
-    if not keep:
-        _give_up(root, owner)
-    os.close(descriptor)
-
-
-def _give_up(root: Path, owner: Path) -> None:
+def _leave(root: Path, owner: Owner, *, keep: bool = False) -> None:
+    is_gone = keep
     try:
-        _remove_both(root, owner)
+        is_gone = is_gone or _removed(root)
     except KeyboardInterrupt:
-        _remove_both(root, owner)
+        is_gone = _removed(root)
         raise
+    finally:
+        OWNERS.give_back(owner, is_gone=is_gone)
 
 
-def _remove_both(root: Path, owner: Path) -> bool:
+def _removed(root: Path) -> bool:
     for _ in range(3):  # a process that outlived its time may still be writing
         with contextlib.suppress(OSError):
             remove_tree(root)
-            owner.unlink(missing_ok=True)
             return True
     return False
 
 
-def _sweep_one(owner: Path) -> bool:
-    root = owner.with_suffix("")
+def _sweep_one(owner: Path) -> int:
     try:
         descriptor = os.open(owner, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return False
+        return 0
     try:
         known = os.fstat(descriptor)
         if not stat.S_ISREG(known.st_mode) or known.st_uid != os.geteuid():
-            return False
-        if not _lock(descriptor) or not _is_file_of(owner, descriptor):
-            return False
-        mark = os.read(descriptor, len(_MARK) + 1)
-        if not os.path.lexists(root):
-            # killed before the directory was made, or after it was removed
-            if mark in (_MARK, b""):
-                owner.unlink(missing_ok=True)
-            return False
-        return mark == _MARK and _is_own_directory(root) and _remove_both(root, owner)
+            return 0
+        if not lock(descriptor) or not is_file_of(owner, descriptor):
+            return 0
+        mark, roots = os.read(descriptor, len(MARK) + 1), roots_of(owner)
+        if roots and mark != MARK:
+            return 0
+        gone = sum(_is_own_directory(root) and _removed(root) for root in roots)
+        # without a directory it was killed before that was made, or after it was removed
+        if gone == len(roots) and mark in {MARK, b""}:
+            with contextlib.suppress(OSError):
+                owner.unlink()
+        return gone
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_file_of(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def _is_own_directory(path: Path) -> bool:

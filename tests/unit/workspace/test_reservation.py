@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cramped import small_files
 from harness.errors import EnvironmentProblem, SetupRejectedError
 from harness.workspace import reservation as module
 from harness.workspace import reserve, sweep
+from harness.workspace.owning import MARK
 from harness.workspace.removal import remove_tree
 
 ROOTS = ("project", "runtime", "home")
@@ -28,6 +30,24 @@ with reserve(roots=("project",), base=Path(sys.argv[1]), keep=sys.argv[2] == "ke
     (workspace.cwd / "file").write_text("x")
     print(workspace.root, flush=True)
     sys.stdin.read()
+"""
+
+PARENT_AND_CHILD = """
+import os, sys
+from pathlib import Path
+from harness.workspace import reserve
+later = []
+def name_of_a_new_one():
+    with reserve(roots=("project",), base=Path(sys.argv[1]), later=later.append) as workspace:
+        return workspace.root.name
+parents = name_of_a_new_one()
+child = os.fork()
+if child == 0:
+    print(name_of_a_new_one(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(parents, flush=True)
+later[0]()
 """
 
 
@@ -235,7 +255,7 @@ def test_reserving_while_others_sweep_never_loses_a_workspace(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def dead(base: Path, name: str = "harness-abcdefgh", mark: bytes = module._MARK) -> Path:
+def dead(base: Path, name: str = "harness-abcdefgh", mark: bytes = MARK) -> Path:
     """What an owner that was killed leaves behind."""
     (base / name / "project").mkdir(parents=True)
     (base / f"{name}.owner").write_bytes(mark)
@@ -248,7 +268,7 @@ def test_sweep_removes_what_a_dead_owner_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("mark", [module._MARK, b""])
+@pytest.mark.parametrize("mark", [MARK, b""])
 def test_sweep_removes_an_owner_file_without_a_workspace(tmp_path: Path, mark: bytes) -> None:
     (tmp_path / "harness-abcdefgh.owner").write_bytes(mark)
     assert sweep(tmp_path) == 0
@@ -272,11 +292,11 @@ def test_sweep_spares_directories_that_only_look_like_ours(tmp_path: Path) -> No
 def test_sweep_follows_no_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
-    (precious / "file").write_bytes(module._MARK)
+    (precious / "file").write_bytes(MARK)
     base = tmp_path / "base"
     base.mkdir()
     (base / "harness-aaaaaaaa").symlink_to(precious)
-    (base / "harness-aaaaaaaa.owner").write_bytes(module._MARK)
+    (base / "harness-aaaaaaaa.owner").write_bytes(MARK)
     (base / "harness-bbbbbbbb").mkdir()
     (base / "harness-bbbbbbbb.owner").symlink_to(precious / "file")
     before = sorted(base.rglob("*"))
@@ -363,6 +383,82 @@ def test_reserve_takes_another_name_when_a_sweep_took_its_owner_file(
     with reserve(roots=ROOTS, base=tmp_path) as workspace:
         assert f"{workspace.root}.owner" != first[0]
         assert names_in(tmp_path) == [workspace.root.name, f"{workspace.root.name}.owner"]
+
+
+def left_for_later(base: Path, count: int) -> tuple[list[Path], list[Callable[[], None]]]:
+    """So many workspaces, and what removes them."""
+    roots: list[Path] = []
+    later: list[Callable[[], None]] = []
+    for _ in range(count):
+        with reserve(roots=ROOTS, base=base, later=later.append) as workspace:
+            roots.append(workspace.root)
+    return roots, later
+
+
+def test_workspaces_that_are_removed_later_share_an_owner_file_which_goes_with_the_last_one(tmp_path: Path) -> None:
+    roots, later = left_for_later(tmp_path, 3)
+    assert len(set(roots)) == 3
+    assert all(re.fullmatch(r"harness-[a-z0-9_]{8}-[0-9a-f]{8}", root.name) for root in roots)
+    assert [path.name for path in tmp_path.glob("*.owner")] == [f"{roots[0].name.rpartition('-')[0]}.owner"]
+    for at, remove in enumerate(later):
+        assert sweep(tmp_path) == 0
+        assert all(root.is_dir() for root in roots[at:])
+        remove()
+        assert not roots[at].exists()
+    assert list(tmp_path.iterdir()) == []
+    others, later = left_for_later(tmp_path, 1)
+    assert others[0].name.rpartition("-")[0] != roots[0].name.rpartition("-")[0]
+    later[0]()
+
+
+def test_a_workspace_at_a_known_place_or_one_that_is_kept_has_an_owner_file_of_its_own(tmp_path: Path) -> None:
+    _, later = left_for_later(tmp_path, 1)
+    more: list[Callable[[], None]] = []
+    with reserve(roots=ROOTS, base=tmp_path, later=more.append, name="harness-abcdefgh") as workspace:
+        assert len(list(tmp_path.glob("*.owner"))) == 2
+    with reserve(roots=ROOTS, base=tmp_path, later=more.append, keep=True) as kept:
+        assert len(list(tmp_path.glob("*.owner"))) == 2
+    for remove in (*later, *more):
+        remove()
+    assert not workspace.root.exists()
+    assert list(tmp_path.iterdir()) == [kept.root]
+
+
+def test_sweep_removes_all_workspaces_of_a_dead_owner(tmp_path: Path) -> None:
+    dead(tmp_path)
+    for number in ("00000001", "0000000a"):
+        (tmp_path / f"harness-abcdefgh-{number}" / "project").mkdir(parents=True)
+    (tmp_path / "harness-abcdefgh-notes").mkdir()
+    assert sweep(tmp_path) == 3
+    assert names_in(tmp_path) == ["harness-abcdefgh-notes"]
+
+
+def test_a_shared_owner_file_stays_while_one_of_its_workspaces_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (stuck, _), later = left_for_later(tmp_path, 2)
+
+    def never(path: Path) -> None:
+        raise PermissionError(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "remove_tree", never)
+        later[0]()
+    later[1]()
+    assert names_in(tmp_path) == [stuck.name, f"{stuck.name.rpartition('-')[0]}.owner"]
+    assert sweep(tmp_path) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_was_forked_off_does_not_share_its_parents_owner_file(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", PARENT_AND_CHILD, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    childs, parents = said.stdout.split()
+    assert childs.rpartition("-")[0] != parents.rpartition("-")[0]
+    assert childs in names_in(tmp_path)
+    assert sweep(tmp_path) == 1  # the child's, which ended without removing it
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_reserve_gives_up_when_every_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
