@@ -58,6 +58,8 @@ class Connection(httpx.SyncByteStream):
         except OSError as error:
             kind = httpx.ConnectTimeout if isinstance(error, TimeoutError) else httpx.ConnectError
             raise kind(str(error)) from error
+        self._looking = select.poll()
+        self._looking.register(self._socket, select.POLLIN)
         self._reader = AnswerReader()
 
     def _secure(self, tls: ssl.SSLContext, host: str, end: float) -> None:
@@ -79,9 +81,7 @@ class Connection(httpx.SyncByteStream):
         """Whether a call may go down it: between two calls a server says something only to end it."""
         if self._rests_since is None or self._monotonic() - self._rests_since > _IDLE_S:
             return False
-        looking = select.poll()
-        looking.register(self._socket, select.POLLIN)
-        return not looking.poll(0)
+        return not self._looking.poll(0)
 
     def ask(self, request: bytes, silence_s: float) -> AnswerReader:
         """Send it and read the head of its answer; ``silence_s`` bounds the wait for each piece, of the body too.

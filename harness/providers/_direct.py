@@ -29,12 +29,21 @@ class Answer(NamedTuple):
     body: httpx.SyncByteStream
 
 
+class _Target(NamedTuple):
+    """What a URL says, read once: ``lines`` are the first of a request, between its method and its headers."""
+
+    url: httpx.URL
+    place: tuple[str, bytes]
+    lines: str
+
+
 class Direct(httpx.BaseTransport):
     """One call at a time; what goes wrong is raised as httpx's own transport raises it. ``monotonic`` gives seconds."""
 
     def __init__(self, tls: ssl.SSLContext, monotonic: Callable[[], float]) -> None:
         tls.set_alpn_protocols(["http/1.1"])
         self._tls, self._monotonic = tls, monotonic
+        self._targets: dict[str, _Target] = {}
         self._kept: dict[tuple[str, bytes], Connection] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -42,7 +51,7 @@ class Direct(httpx.BaseTransport):
         timeout, trace = request.extensions["timeout"], request.extensions.get("trace")
         headers = {name: value for name, value in request.headers.items() if name not in {"host", "content-length"}}
         answer = self.ask(
-            *(request.method, request.url, headers, request.read()),
+            *(request.method, str(request.url), headers, request.read()),
             connect_s=timeout["connect"],
             silence_s=timeout["read"],
             trace=trace,
@@ -53,7 +62,7 @@ class Direct(httpx.BaseTransport):
     def ask(
         self,
         method: str,
-        url: httpx.URL,
+        url: str,
         headers: Mapping[str, str],
         body: bytes,
         *,
@@ -65,18 +74,17 @@ class Direct(httpx.BaseTransport):
 
         Raises:
             httpx.TransportError: of the kind that httpx's own transport raises; none shows a header.
+            httpx.InvalidURL: ``url`` is none.
         """
-        if url.scheme not in _SCHEMES or not url.raw_host:
-            raise httpx.UnsupportedProtocol("neither http nor https, or no host")
-        request = _head(method, url, headers, len(body)) + body
-        place = (url.scheme, url.netloc)
-        connection = self._kept.get(place)
+        target = self._targets.get(url) or self._targets.setdefault(url, _target(url))
+        request = _head(method, target, headers, len(body)) + body
+        connection = self._kept.get(target.place)
         if connection is None or not connection.is_usable:
             if connection is not None:
                 connection.drop()
-            tls = self._tls if url.scheme == "https" else None
-            connection = Connection(url, tls, connect_s=connect_s, monotonic=self._monotonic, trace=trace)
-            self._kept[place] = connection
+            tls = self._tls if target.place[0] == "https" else None
+            connection = Connection(target.url, tls, connect_s=connect_s, monotonic=self._monotonic, trace=trace)
+            self._kept[target.place] = connection
         reader = connection.ask(request, silence_s)
         return Answer(reader.status, reader.headers, connection)
 
@@ -86,12 +94,19 @@ class Direct(httpx.BaseTransport):
             connection.drop()
 
 
-def _head(method: str, url: httpx.URL, headers: Mapping[str, str], length: int) -> bytes:
+def _target(text: str) -> _Target:
+    url = httpx.URL(text)
+    if url.scheme not in _SCHEMES or not url.raw_host:
+        raise httpx.UnsupportedProtocol("neither http nor https, or no host")
+    lines = f"{url.raw_path.decode('ascii')} HTTP/1.1\r\nhost: {url.netloc.decode('ascii')}"
+    return _Target(url, (url.scheme, url.netloc), lines)
+
+
+def _head(method: str, target: _Target, headers: Mapping[str, str], length: int) -> bytes:
     """The head of a request. Raises LocalProtocolError, which shows nothing of it."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     if not all(map(_HEADER.fullmatch, lines)):
         raise httpx.LocalProtocolError("a header cannot be sent")
     if length or method != "GET":
         lines.append(f"content-length: {length}")
-    first = (f"{method} {url.raw_path.decode('ascii')} HTTP/1.1", f"host: {url.netloc.decode('ascii')}")
-    return "\r\n".join((*first, *lines, "", "")).encode("ascii")
+    return "\r\n".join((f"{method} {target.lines}", *lines, "", "")).encode("ascii")

@@ -160,7 +160,7 @@ class HttpTransport:
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
         self._addresses: dict[str, httpx.URL] = {}
-        self._host = ""
+        self._url = ""
         self._has_begun = False
         self._stream: _Stream | None = None
 
@@ -238,10 +238,8 @@ class HttpTransport:
         is_over: Callable[[bytes], bool] | None,
     ) -> WireResponse:
         self._has_begun, self._stream = False, None
-        # a client reads the address anew each time that it makes a request
-        address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
-        self._host = address.netloc.decode("ascii")
-        answer = self._asked(method, address, {**_HEADERS, **headers}, body, bounds)
+        self._url = url
+        answer = self._asked(method, url, {**_HEADERS, **headers}, body, bounds)
         is_success = answer.status in _SUCCESS
         try:
             read = reader_for(answer.headers.get("content-encoding", ""), self._body_max)
@@ -261,25 +259,26 @@ class HttpTransport:
         finally:
             answer.body.close()
 
-    def _asked(self, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes, bounds: Bounds) -> Answer:
+    def _asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes, bounds: Bounds) -> Answer:
         connect_s, read_s = bounds.connect, bounds.silence
         if isinstance(self._through, Direct):
             return self._through.ask(
                 *(method, url, headers, body), connect_s=connect_s, silence_s=read_s, trace=self._seen
             )
-        timeout = httpx.Timeout(read_s, connect=connect_s).as_dict()
-        told = {"timeout": timeout, "trace": self._seen}
-        request = httpx.Request(method, url, headers=headers, content=body, extensions=told)
+        told = {"timeout": httpx.Timeout(read_s, connect=connect_s).as_dict(), "trace": self._seen}
+        # a client reads the address anew each time that it makes a request
+        address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
+        request = httpx.Request(method, address, headers=headers, content=body, extensions=told)
         response = self._through.handle_request(request)
         # a transport that is not asynchronous never gives the other sort
         stream = cast("httpx.SyncByteStream", response.stream)
         return Answer(response.status_code, dict(response.headers), stream)
 
     def _seen(self, event: str, info: Mapping[str, object]) -> None:
-        """Remember the newest connection for each host: one that is used again does not announce itself again."""
+        """Remember the newest connection for each URL: one that is used again does not announce itself again."""
         name, _, stage = event.rpartition(".")
         if stage == "complete" and name.endswith(("connect_tcp", "start_tls")):
-            self._streams[self._host] = cast("_NetworkStream", info["return_value"])
+            self._streams[self._url] = cast("_NetworkStream", info["return_value"])
 
     def _shut_down(self) -> None:
         """Wake whoever reads or writes; closing alone would not."""
