@@ -13,7 +13,6 @@ HEAD_MAX: Final = 64 * 1024
 _GONE: Final = "peer closed the connection before the whole answer"
 _NOT_HTTP: Final = "the answer is not HTTP"
 _FIRST_FINAL: Final = 200
-_SWITCHED: Final = 101
 
 
 class AnswerReader:
@@ -88,7 +87,7 @@ class AnswerReader:
         """A head is there. Raises HttpParserError, as the others do, where it cannot be that of an answer."""
         status = self._parser.get_status_code()
         if status < _FIRST_FINAL:
-            if status < 100 or status == _SWITCHED:  # noqa: PLR2004  (no status at all)
+            if status < 100:  # noqa: PLR2004  (no status at all; the parser itself stops at 101)
                 raise httptools.HttpParserError
             return
         self.headers = _told(self._raw)

@@ -265,8 +265,7 @@ class HttpTransport:
             return self._through.ask(
                 *(method, url, headers, body), connect_s=connect_s, silence_s=read_s, trace=self._seen
             )
-        timeout = httpx.Timeout(read_s, connect=connect_s).as_dict()
-        told = {"timeout": timeout, "trace": self._seen}
+        told = {"timeout": httpx.Timeout(read_s, connect=connect_s).as_dict(), "trace": self._seen}
         # a client reads the address anew each time that it makes a request
         address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
         request = httpx.Request(method, address, headers=headers, content=body, extensions=told)

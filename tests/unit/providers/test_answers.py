@@ -33,6 +33,9 @@ class Said:
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = [piece for piece in pieces if piece]
 
+    def fileno(self) -> int:
+        return 0
+
     def gettimeout(self) -> float:
         return 5.0
 

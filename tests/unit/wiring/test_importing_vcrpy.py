@@ -77,7 +77,7 @@ def test_our_own_client_is_answered_from_its_cassette_as_it_was(tmp_path: Path, 
     place = settings({"HARNESS_API_KEY": KEY}, tmp_path)
     cassette = tmp_path / f"talk.{serializer}"
     with serving(answer) as server, vcr.use_cassette(str(cassette), serializer=serializer, record_mode="all"):
-        live = talk(place, server.url, http())
+        live = talk(place, server.url, http(httpx.HTTPTransport()))
     assert KEY in cassette.read_text("utf-8")
 
     path, kept = imported(place, cassette)
