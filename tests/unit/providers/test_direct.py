@@ -118,16 +118,16 @@ def test_a_host_with_several_addresses_is_reached_at_the_first_that_answers(
     places = [full.getsockname(), refused, ("127.0.0.1", server.port)]
     found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", place) for place in places]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_named: found)
-    transport, clock = HttpTransport(connect_s=2.0), SystemClock()
+    transport, clock = HttpTransport(connect_s=4.0), SystemClock()
     start = clock.monotonic()
     assert post(transport, "http://localhost/v1").body == b"{}"
-    assert 0.9 < clock.monotonic() - start < 1.9
+    assert 1.9 < clock.monotonic() - start < 3.9
     transport.close()
     found[:] = found[:1] * 3
-    transport, start = HttpTransport(connect_s=0.8), clock.monotonic()
-    with pytest.raises(ProviderError, match=r"no connection within 0\.8 s") as caught:
+    transport, start = HttpTransport(connect_s=2.0), clock.monotonic()
+    with pytest.raises(ProviderError, match=r"no connection within 2 s") as caught:
         post(transport, "http://localhost/v1")
-    assert clock.monotonic() - start < 1.5
+    assert clock.monotonic() - start < 3.5
     assert not caught.value.sent
     for one in (*waiting, full):
         one.close()
@@ -171,11 +171,11 @@ def test_a_request_may_take_longer_than_the_silence_that_is_borne(peer: Peers) -
     def read_slowly(connection: socket.socket, peer: Peer) -> None:
         left = len(BIG)
         while left > 0:
-            peer.stop.wait(0.05)
+            peer.stop.wait(0.15)
             left -= len(connection.recv(1 << 20, socket.MSG_WAITALL))
         connection.sendall(OK)
 
-    transport = HttpTransport(read_s=0.5)
+    transport = HttpTransport(read_s=1.5)
     assert post(transport, peer(read_slowly).url, body=BIG).body == b"{}"
     transport.close()
 
@@ -184,11 +184,11 @@ def test_a_request_that_nobody_reads_ends_at_the_bound_of_silence(peer: Peers) -
     def ignore(connection: socket.socket, peer: Peer) -> None:
         peer.stop.wait(20)
 
-    transport, clock = HttpTransport(read_s=0.5), SystemClock()
+    transport, clock = HttpTransport(read_s=2.0), SystemClock()
     start = clock.monotonic()
-    with pytest.raises(ProviderError, match=r"silent for 0\.5 s") as caught:
+    with pytest.raises(ProviderError, match=r"silent for 2 s") as caught:
         post(transport, peer(ignore).url, body=BIG)
-    assert clock.monotonic() - start < 0.95
+    assert clock.monotonic() - start < 3.8
     transport.close()
     assert (caught.value.category, caught.value.sent) == ("timeout", True)
 
