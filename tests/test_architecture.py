@@ -47,7 +47,13 @@ _TIME = ("clock.py", "executors/", "episode/model_call.py", "workspace/ticks.py"
 _ENVIRONMENT = ("wiring", "executors/_preload.py", "executors/_forkserver.py")
 #: Each effect and the rooms it may be used in (files, or folders ending in a slash, below ``harness/``).
 EFFECTS: dict[str, tuple[str, ...]] = {
-    "httpx": ("providers/_http.py", "providers/_direct.py", "providers/_connection.py", "recording/transport.py"),
+    "httpx": (
+        "providers/_http.py",
+        "providers/_way.py",
+        "providers/_direct.py",
+        "providers/_connection.py",
+        "recording/transport.py",
+    ),
     "httptools": ("providers/_answer.py",),
     "socket": (
         "providers/_http.py",
@@ -407,7 +413,7 @@ PLANTED = [
         effects,
         "reporters/planted.py",
         "import httpx",
-        "uses httpx, which belongs to providers/_http.py providers/_direct.py providers/_connection.py recording",
+        "uses httpx, which belongs to providers/_http.py providers/_way.py providers/_direct.py providers/_connection",
     ),
     (
         effects,

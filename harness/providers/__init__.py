@@ -1,1 +1,1 @@
-"""Wire dialects, one file each: a pure codec both ways. ``_http`` is the only room with a network."""
+"""Wire dialects, one file each: a pure codec both ways. ``_http`` sends, and what it sends through is beside it."""

@@ -8,20 +8,17 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Final, Protocol, cast
 
 import httpx
 
 from harness.clock import SystemClock
-from harness.errors import EnvironmentProblem, ProviderError
+from harness.errors import ProviderError
 from harness.ports import Clock, Cut, WireResponse
 from harness.providers._bounds import Bounds
-from harness.providers._direct import Answer, Direct
 from harness.providers._inflate import BodyTooLargeError, UnreadableBodyError, reader_for
-from harness.providers._surroundings import names_proxies
 from harness.providers._watch import Watch
+from harness.providers._way import network, way_of
 
 __all__ = ["BODY_MAX", "CONNECT_S", "HttpTransport", "network"]
 
@@ -57,67 +54,6 @@ class _NetworkStream(Protocol):
 
     def get_extra_info(self, info: str) -> object:
         """``"socket"`` gives the socket."""
-
-
-@cache
-def _tls(bundle: str | None = None) -> ssl.SSLContext:
-    """One context for all transports: building it costs more than anything else about a client."""
-    if bundle is None:
-        return httpx.create_ssl_context()
-    is_folder = Path(bundle).is_dir()
-    return ssl.create_default_context(cafile=None if is_folder else bundle, capath=bundle if is_folder else None)
-
-
-class _NoCookies(httpx.Cookies):
-    """Looks for none in an answer, and gives none to a request."""
-
-    def extract_cookies(self, response: httpx.Response) -> None:
-        """Nothing."""
-
-    def set_cookie_header(self, request: httpx.Request) -> None:
-        """Nothing."""
-
-
-class _Client(httpx.Client):
-    """Keeps no cookies: none of a provider's ties one conversation to another, and none is looked for."""
-
-    @property
-    def cookies(self) -> httpx.Cookies:
-        """None, ever."""
-        return _NO_COOKIES
-
-    @cookies.setter
-    def cookies(self, cookies: object) -> None:
-        """Left."""
-
-
-_NO_COOKIES: Final = _NoCookies()
-
-
-def network(bundle: str | None = None, clock: Clock | None = None) -> httpx.BaseTransport:
-    """What ``HttpTransport`` sends through by itself, proxies included: for a transport that looks on."""
-    try:
-        tls = _tls(bundle)
-        return _Proxied(tls) if names_proxies() else Direct(tls, (clock or SystemClock()).monotonic)
-    except (ValueError, OSError, ImportError, httpx.InvalidURL):
-        # what was raised can hold a proxy's password
-        raise EnvironmentProblem(
-            "no request can be made with the proxies or certificates of the environment; see HTTP_PROXY, HTTPS_PROXY, "
-            "ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE"
-        ) from None
-
-
-class _Proxied(httpx.BaseTransport):
-    """As the environment says of each address: through a proxy, or not."""
-
-    def __init__(self, tls: ssl.SSLContext) -> None:
-        self._client = _Client(verify=tls, follow_redirects=False)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._client.send(request, stream=True)
-
-    def close(self) -> None:
-        self._client.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +92,9 @@ class HttpTransport:
         """
         self._connect_s, self._read_s, self._body_max = connect_s, read_s, body_max
         self._clock = clock or SystemClock()
-        self._through = network(bundle, self._clock) if transport is None else transport
+        self._way = way_of(network(bundle, self._clock) if transport is None else transport)
         self._turn = threading.Lock()
         self._streams: dict[str, _NetworkStream] = {}
-        self._addresses: dict[str, httpx.URL] = {}
         self._url = ""
         self._has_begun = False
         self._stream: _Stream | None = None
@@ -239,7 +174,12 @@ class HttpTransport:
     ) -> WireResponse:
         self._has_begun, self._stream = False, None
         self._url = url
-        answer = self._asked(method, url, {**_HEADERS, **headers}, body, bounds)
+        answer = self._way.ask(
+            *(method, url, {**_HEADERS, **headers}, body),
+            connect_s=bounds.connect,
+            silence_s=bounds.silence,
+            trace=self._seen,
+        )
         is_success = answer.status in _SUCCESS
         try:
             read = reader_for(answer.headers.get("content-encoding", ""), self._body_max)
@@ -259,21 +199,6 @@ class HttpTransport:
         finally:
             answer.body.close()
 
-    def _asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes, bounds: Bounds) -> Answer:
-        connect_s, read_s = bounds.connect, bounds.silence
-        if isinstance(self._through, Direct):
-            return self._through.ask(
-                *(method, url, headers, body), connect_s=connect_s, silence_s=read_s, trace=self._seen
-            )
-        told = {"timeout": httpx.Timeout(read_s, connect=connect_s).as_dict(), "trace": self._seen}
-        # a client reads the address anew each time that it makes a request
-        address = self._addresses.get(url) or self._addresses.setdefault(url, httpx.URL(url))
-        request = httpx.Request(method, address, headers=headers, content=body, extensions=told)
-        response = self._through.handle_request(request)
-        # a transport that is not asynchronous never gives the other sort
-        stream = cast("httpx.SyncByteStream", response.stream)
-        return Answer(response.status_code, dict(response.headers), stream)
-
     def _seen(self, event: str, info: Mapping[str, object]) -> None:
         """Remember the newest connection for each URL: one that is used again does not announce itself again."""
         name, _, stage = event.rpartition(".")
@@ -291,7 +216,7 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close all connections; idempotent."""
-        self._through.close()
+        self._way.close()
         self._streams.clear()
 
 

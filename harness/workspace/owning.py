@@ -20,7 +20,19 @@ from typing import Final
 from harness.errors import EnvironmentProblem
 from harness.workspace.whole import write_whole
 
-__all__ = ["MARK", "OWNERS", "OWNER_FILE", "Owner", "Owners", "claim", "claim_again", "is_file_of", "lock", "roots_of"]
+__all__ = [
+    "MARK",
+    "OWNERS",
+    "OWNER_FILE",
+    "Owner",
+    "Owners",
+    "claim",
+    "claim_again",
+    "is_file_of",
+    "lock",
+    "owner_file",
+    "roots_of",
+]
 
 #: What an owner file says.
 MARK: Final = b"harness workspace owner\n"
@@ -115,20 +127,33 @@ def claim(place: Path) -> Owner:
     raise EnvironmentProblem(f"temporary directory {place}: no free name was found; set TMPDIR to another one")
 
 
+def owner_file(place: Path, name: str) -> Path:
+    """Where the owner file of the earlier workspace of that name was. Raises EnvironmentProblem: it had none."""
+    path = place / f"{name}{_SUFFIX}"
+    if not OWNER_FILE.fullmatch(path.name):
+        raise _taken(place)
+    return path
+
+
 def claim_again(path: Path) -> Owner:
     """The owner file of an earlier workspace, whose directory is gone. Raises EnvironmentProblem where it is taken."""
-    problem = f"temporary directory {path.parent}: the place of an earlier workspace is taken; remove it, or start anew"
+    problem = _taken(path.parent)
     if os.path.lexists(path.with_suffix("")):
-        raise EnvironmentProblem(problem)
+        raise problem
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise EnvironmentProblem(problem) from error
+        raise problem from error
     if not lock(descriptor) or not is_file_of(path, descriptor):
         os.close(descriptor)
-        raise EnvironmentProblem(problem)
+        raise problem
     _mark(path, descriptor)
     return Owner(path, descriptor)
+
+
+def _taken(place: Path) -> EnvironmentProblem:
+    problem = "the place of an earlier workspace is taken; remove it, or start anew"
+    return EnvironmentProblem(f"temporary directory {place}: {problem}")
 
 
 def roots_of(path: Path) -> list[Path]:

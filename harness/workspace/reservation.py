@@ -26,6 +26,7 @@ from harness.workspace.owning import (
     claim_again,
     is_file_of,
     lock,
+    owner_file,
     roots_of,
 )
 from harness.workspace.removal import remove_tree
@@ -163,10 +164,7 @@ def _alone(place: Path, name: str | None) -> tuple[Owner, Path]:
     if name is None:
         owner = claim(place)
         return owner, owner.alone
-    path = place / f"{name}.owner"
-    if not OWNER_FILE.fullmatch(path.name):
-        problem = "the place of an earlier workspace is taken; remove it, or start anew"
-        raise EnvironmentProblem(f"temporary directory {place}: {problem}")
+    path = owner_file(place, name)
     _sweep_one(path)
     owner = claim_again(path)
     return owner, owner.alone

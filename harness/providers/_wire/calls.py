@@ -60,7 +60,6 @@ def numbered(
     """The calls and their oddities; without ``has_ids`` the dialect gives none, and a missing one is not odd.
 
     ``seed`` gives what made ids start with; it is asked where one is made, for it may have to read the whole answer.
-
     ``truncated`` says that the answer ended by its length: then the last call was cut off. Such a call is never run,
     whatever of it can be read.
     """

@@ -18,7 +18,7 @@ import pytest
 from peer import OK, Peer, Peers, answering
 
 from harness.errors import ProviderError
-from harness.providers import _http
+from harness.providers import _way
 from harness.providers._http import HttpTransport, network
 
 PASSWORD = "canary-5d1e"
@@ -87,9 +87,9 @@ def _bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    _http._tls.cache_clear()
+    _way._tls.cache_clear()
     yield
-    _http._tls.cache_clear()
+    _way._tls.cache_clear()
 
 
 def test_a_certificate_of_ones_own_is_not_trusted_unless_the_environment_says_so(
@@ -99,7 +99,7 @@ def test_a_certificate_of_ones_own_is_not_trusted_unless_the_environment_says_so
     with pytest.raises(ProviderError, match="could not be verified"):
         post(HttpTransport(), url)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    _http._tls.cache_clear()
+    _way._tls.cache_clear()
     assert post(HttpTransport(), url) == b"{}"
     assert secured.requests[0].startswith(b"POST /v1 HTTP/1.1")
 
@@ -112,7 +112,7 @@ def test_a_folder_of_certificates_is_trusted(
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     assert post(HttpTransport(), f"https://127.0.0.1:{secured.port}/v1") == b"{}"
     monkeypatch.delenv("SSL_CERT_DIR")
-    _http._tls.cache_clear()
+    _way._tls.cache_clear()
     assert post(HttpTransport(bundle=str(tmp_path)), f"https://127.0.0.1:{secured.port}/v1") == b"{}"
 
 
