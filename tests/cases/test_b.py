@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 import recorded as rec
+from machine import PATIENCE_S
 
 from harness.errors import ProviderError, RecordingError, ReplayMismatchError, StoreError
 from harness.providers._http import HttpTransport
@@ -153,7 +154,7 @@ def test_b014_concurrent_episodes_get_their_own_answers_in_their_own_order() -> 
     episodes = {
         task: rec.recording([rec.exchange(n, {"task": task, "turn": n}, f"{task}{n}") for n in (1, 2)]) for task in "AB"
     }
-    together = Barrier(2, timeout=10)
+    together = Barrier(2, timeout=PATIENCE_S)
 
     def play(task: str) -> list[str]:
         _, ask = rec.replayed(episodes[task])

@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import pytest
 import recorded as rec
+from machine import PATIENCE_S
 from pydantic import JsonValue, ValidationError
 from report_pages import without_script
 
@@ -373,7 +374,7 @@ def test_d008_a_run_with_large_texts_gives_bounded_reports_and_says_what_is_left
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, "report", str(folder), "--transcripts"],
         capture_output=True,
-        timeout=300,
+        timeout=PATIENCE_S,
         check=True,
     )
     shown, peak = done.stdout, int(done.stderr)

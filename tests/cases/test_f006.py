@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from chat_server import ChatServer, call, serving, text
 from command_line import CommandLine
+from machine import PATIENCE_S, SOON_S
 from pydantic import JsonValue
 
 from harness.receipt import read_run
@@ -29,7 +30,6 @@ FINISHED_TRIALS_KEPT = [1, 2, 3]
 CHILDREN_LEFT = 0
 MESSAGE_WITHIN_S = 1
 RESUME_RUNS = [4, 5, 6, 7, 8, 9, 10]
-PATIENCE_S = 60.0
 
 
 class Held:
@@ -88,7 +88,7 @@ def descendants(ancestor: int) -> set[tuple[int, str]]:
 
 def left(children: set[tuple[int, str]]) -> set[int]:
     """Those that still run, after as much time as a closed pipe takes to end them."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + SOON_S
     while True:
         there = processes()
         found = {pid for pid, started in children if there.get(pid, (0, ""))[1] == started}

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.receipt import read_run
 
-PATIENCE_S = 20.0
 PROGRAM = """
 import sys, threading
 from harness.cli.interrupt import stoppable

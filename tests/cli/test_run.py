@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.cli.output import colored
 from harness.errors import PlaneMissingError, StoreError
@@ -21,8 +22,6 @@ from harness.schema.confinement import Confinement
 from harness.schema.run import EpisodeJob, EpisodeResult, Manifest
 from harness.schema.verdict import Verdict
 from harness.wiring import sandboxing
-
-PATIENCE_S = 20.0
 
 
 class Harness(Protocol):

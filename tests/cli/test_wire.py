@@ -11,6 +11,7 @@ from typing import Protocol
 
 import httpx
 import pytest
+from machine import PATIENCE_S
 
 from harness.schema.rehearsal import REHEARSAL_HEADER, ServedCall, Visit
 
@@ -152,7 +153,7 @@ def test_a_signal_ends_it_at_once_even_while_a_client_waits(tmp_path: Path, numb
                 with pytest.raises(httpx.ReadTimeout):
                     ask(url, "good", read_s=0.2)
                 process.send_signal(number)
-                out, err = process.communicate(timeout=20)
+                out, err = process.communicate(timeout=PATIENCE_S)
                 assert waiting.recv(1) == b""
         finally:
             process.kill()

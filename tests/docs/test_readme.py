@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 from chat_server import call, serving
+from machine import PATIENCE_S
 from pages import DOCS, README, REPOSITORY, SCENARIO_PAGES, Typed, blocks, commands, shell_commands
 
 PORT = "8000"
@@ -67,7 +68,7 @@ class Shell:
             env=self.environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=120,
+            timeout=PATIENCE_S,
             check=False,
         )
         self.code = done.returncode
@@ -94,7 +95,7 @@ class Shell:
     def _kill(self) -> str:
         assert self.job is not None, "kill: %1: no such job"
         self.job.terminate()
-        self.said.append(self.job.communicate(timeout=30)[0])
+        self.said.append(self.job.communicate(timeout=PATIENCE_S)[0])
         self.code = 0
         return self.said[-1]
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 from chat_server import call, serving, text
 from command_line import CommandLine
+from machine import PATIENCE_S
 from pydantic import JsonValue
 
 from harness import wiring
@@ -202,7 +203,7 @@ def test_after_a_kill_only_the_workspace_holds_texts_and_the_next_start_removes_
         )
         assert hung.wait(60)
         process.send_signal(signal.SIGKILL)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
         release.set()
     remove_plants(planted)
     workspaces = [path for path in planted.temporary.iterdir() if path.is_dir()]

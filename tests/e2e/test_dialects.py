@@ -10,6 +10,7 @@ import pytest
 from command_line import CommandLine
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from machine import PATIENCE_S
 
 from harness import catalog, wiring
 from harness.ports import Provider
@@ -191,7 +192,7 @@ def test_each_dialect_is_run_from_the_command_line_against_one_server(tmp_path: 
         done = bare.run("run", PACK[0], *actors, "--set", "stream=true", "--yes-spend", "--format", "jsonl")
     finally:
         served.terminate()
-        said = served.communicate(timeout=30)
+        said = served.communicate(timeout=PATIENCE_S)
     assert (done.returncode, done.stderr, said) == (0, b"", (b"", b""))
     assert [json.loads(line)["verdict"] for line in done.stdout.splitlines()] == ["pass"] * len(CODECS)
     text = log.read_text("utf-8")

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 from testing_project import Project, record
 
 pytestmark = pytest.mark.slow
@@ -20,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 def run(argv: list[str], cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """To its end, both streams kept."""
-    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=540)
+    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
 
@@ -42,7 +43,7 @@ def rehearsed(line: CommandLine) -> Iterator[tuple[str, Path]]:
         yield f"openai-compatible/mine@{json.loads(served.stdout.readline())['url']}", log
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 def asked(log: Path) -> int:
@@ -95,7 +96,7 @@ def test_a_run_with_a_long_result_that_is_killed_leaves_the_receipt_of_an_undist
         while asked(log) < 6 and process.poll() is None:
             waiting.wait(0.005)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == -signal.SIGKILL
         done = line.run("run", "--resume", "killed", "--yes-spend")
         assert done.returncode == 0, done.stderr

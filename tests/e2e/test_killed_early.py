@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 from harness.schema.base import JsonValue
 
@@ -110,7 +111,7 @@ class Early:
             env=self.line.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=300,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert done.returncode == -signal.SIGKILL, (moment, done.stdout, done.stderr)
@@ -152,7 +153,7 @@ def whole(plane_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield Whole(early, early.left("whole"), early.paid())
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 #: So many episodes are finished where the chance of a test says so, within the first trial.

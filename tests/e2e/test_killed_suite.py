@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 from harness import wiring
 
@@ -37,7 +38,7 @@ OUTAGES = ('{ kind = "html", rate = 0.15 }', '{ kind = "status", status = 500, r
 #: Calls that are never answered, among those that are: a kill may fall into one that hangs.
 HANGS = ('{ kind = "hang", rate = 0.08 }', '{ kind = "reset", rate = 0.03 }')
 #: How long a model may take for an answer where some never come, in seconds; the others take 60 ms.
-PATIENCE_S = 3.0
+MODEL_CALL_S = 3.0
 WRONG = {
     "loopx/capability-repair": "monitor_fallback",
     "loopx/selected-todo": "wrong_selected_todo_target",
@@ -117,7 +118,7 @@ class Night:
                 break
             waiting.wait(0.005)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         return process.returncode == -signal.SIGKILL
 
     def receipts(self, out: str) -> bytes:
@@ -173,7 +174,7 @@ def night_of(
         yield Night(line, log, address, retries, selection, trials)
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def hanging_night(line: CommandLine) -> Iterator[Night]:
 
 def hurried(text: str) -> str:
     """The text of a scenario with a small bound on each model call."""
-    told = f"model_call_s = {PATIENCE_S}\n"
+    told = f"model_call_s = {MODEL_CALL_S}\n"
     return text.replace("[limits]\n", f"[limits]\n{told}", 1) if "[limits]\n" in text else f"{text}\n[limits]\n{told}"
 
 

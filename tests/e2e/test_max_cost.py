@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 pytestmark = pytest.mark.plane
 
@@ -31,7 +32,7 @@ def rehearsed(line: CommandLine) -> Iterator[Path]:
         yield log
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 def entries(folder: Path, event: str) -> list[Decimal]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 from workflow_steps import performed, steps
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
@@ -46,7 +47,7 @@ def night(line: CommandLine, passes: float) -> None:
         assert (code, "of 4 passed" in shown) == (0, True), shown
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 def test_the_steps_are_those_that_are_run_here() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 from workflow_steps import performed, steps, variables
 
 pytestmark = [pytest.mark.plane, pytest.mark.slow]
@@ -33,7 +34,7 @@ def repository(line: CommandLine) -> CommandLine:
         assert (done.returncode, done.stderr) == (0, b"")
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
     return line
 
 

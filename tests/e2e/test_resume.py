@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 from harness.recording import load
 
@@ -53,7 +54,7 @@ class Nightly:
         while len(self.calls()) < before + calls and process.poll() is None:
             waiting.wait(0.02)
         process.send_signal(stop)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         return process.returncode
 
     def flagged(self, out: str) -> int:
@@ -77,7 +78,7 @@ def nightly(line: CommandLine) -> Iterator[Nightly]:
         yield Nightly(line, log, address)
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 @pytest.mark.slow
@@ -209,14 +210,14 @@ def test_who_goes_on_with_a_run_that_somebody_writes_is_refused_by_the_others_pr
     assert second.returncode == 4
     (line,) = [line for line in second.stderr.splitlines() if b"another run is writing here" in line]
     assert b"(process %d)" % first.pid in line
-    first.communicate(timeout=120)
+    first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0
 
 
 def test_two_runs_at_once_are_both_in_the_history(line: CommandLine) -> None:
     runs = [line.start("run", SCENARIO, "--out", f"reports/{name}") for name in ("one", "two")]
     for process in runs:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, err) == (0, b"")
     listed = line.run("history", "list", "--format", "jsonl")
     assert sorted(json.loads(row)["folder"] for row in listed.stdout.splitlines()) == ["one", "two"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 from harness import recording
 from harness.redaction import SecretGuard
@@ -173,5 +174,5 @@ def test_the_command_that_is_told_records_anew(own: CommandLine) -> None:
         assert (done.returncode, done.stderr) == (0, b"")
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
     assert checked(own)[0].startswith("fits")

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from machine import PATIENCE_S
 from pydantic import JsonValue
 
 pytestmark = pytest.mark.slow
 
-PATIENCE_S = 120.0
 POLICIES = """
 schema = 1
 [policy.right]
@@ -81,7 +81,7 @@ def rehearsed(tmp_path: Path) -> Iterator[Rehearsed]:
         yield Rehearsed(line, log, url)
     finally:
         served.terminate()
-        served.communicate(timeout=30)
+        served.communicate(timeout=PATIENCE_S)
 
 
 def rows_of(run: Path, name: str) -> list[dict[str, JsonValue]]:

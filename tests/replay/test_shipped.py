@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 
 from harness import wiring
 
@@ -26,7 +27,7 @@ def played(plane_home: Path, *argv: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_S,
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from machine import PATIENCE_S
+
 __all__ = ["CommandLine"]
 
 
@@ -61,7 +63,7 @@ class CommandLine:
         """Run it to its end, at most five minutes."""
         process = self.start(*argv, umask=umask, **more)
         try:
-            out, err = process.communicate(timeout=300)
+            out, err = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
             process.wait()

@@ -9,9 +9,9 @@ import sys
 import threading
 from pathlib import Path
 
-__all__ = ["PATIENCE_S", "appears", "began_and_orphaned"]
+from machine import PATIENCE_S
 
-PATIENCE_S = 60.0
+__all__ = ["appears", "began_and_orphaned"]
 
 
 def appears(folder: Path, pattern: str, count: int = 1) -> list[Path]:

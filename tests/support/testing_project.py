@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from machine import PATIENCE_S
+
 from harness import catalog, wiring
 from harness.rehearsal import Rehearsal, rated
 from harness.schema.run import EpisodeJob
@@ -119,7 +121,7 @@ class Project:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=PATIENCE_S,
         )
 
 

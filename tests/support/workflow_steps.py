@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from command_line import CommandLine
+from machine import PATIENCE_S
 
 __all__ = ["performed", "steps", "variables"]
 
@@ -45,6 +46,6 @@ def performed(
         cwd=line.cwd,
         env=line.environment(more),
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )

@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.episode.callers import Callers
-
-PATIENCE_S = 30.0
 
 
 def waiting() -> list[threading.Thread]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.episode.call import CALL
 from harness.episode.turn import TURN
@@ -41,7 +42,7 @@ def numbered(removed: str | None) -> subprocess.CompletedProcess[bytes]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_S,
     )
 
 

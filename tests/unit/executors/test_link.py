@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from machine import SOON_S
 
 from harness.errors import ControlPlaneError
 from harness.executors import _link
@@ -115,7 +116,7 @@ STRAY = (
 
 def gone(pid: int) -> bool:
     """Whether a process ends within a bound; the wait is for the kernel, not for a race of ours."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + SOON_S
     while time.monotonic() < until:
         try:
             if Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] == "Z":

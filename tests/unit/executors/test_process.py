@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from machine import SOON_S
 
 from harness.errors import ControlPlaneError, MachineError
 from harness.executors.process import ProcessExecutor
@@ -35,7 +36,7 @@ def command(
 
 def gone(pid: int) -> bool:
     """Whether a process ends within a bound; the wait is for the kernel, not for a race of ours."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + SOON_S
     while time.monotonic() < until:
         try:
             os.kill(pid, 0)
@@ -196,7 +197,7 @@ def test_killed_server_is_replaced_for_the_next_command() -> None:
 
 
 def gone_or_zombie(pid: int) -> bool:
-    until = time.monotonic() + 5
+    until = time.monotonic() + SOON_S
     while time.monotonic() < until:
         try:
             state = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S, SOON_S
 
 from harness.executors import _reaping
 
@@ -29,7 +30,9 @@ print("done")
 
 
 def test_everything_below_is_killed_but_what_is_spared() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
@@ -77,9 +80,11 @@ print(int(body))
 
 
 def test_process_group_is_killed_where_there_are_no_subreapers() -> None:
-    done = subprocess.run([sys.executable, "-c", GROUP], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", GROUP], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
     assert done.stderr == ""
-    until = time.monotonic() + 5
+    until = time.monotonic() + SOON_S
     while time.monotonic() < until and not _dead(int(done.stdout)):
         time.sleep(0.01)
     assert _dead(int(done.stdout))

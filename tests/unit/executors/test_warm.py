@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from confined import offered
+from machine import SOON_S
 
 from harness.errors import ControlPlaneError
 from harness.executors.process import ProcessExecutor
@@ -165,7 +166,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def wait_until(true: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 5
+    until = time.monotonic() + SOON_S
     while not true() and time.monotonic() < until:
         time.sleep(0.01)
     return true()

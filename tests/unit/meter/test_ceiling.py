@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machine import PATIENCE_S
 
 from harness.clock import FakeClock
 from harness.meter import Bound, Ceiling
@@ -86,7 +87,7 @@ def test_side_by_side_trials_never_spend_more_than_the_bound(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=PATIENCE_S)
     assert not any(thread.is_alive() for thread in threads)
     assert book.highest <= bound
     assert shared.committed <= bound

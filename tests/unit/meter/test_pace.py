@@ -9,6 +9,7 @@ from itertools import cycle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from machine import PATIENCE_S
 
 from harness.clock import FakeClock, SystemClock
 from harness.meter import Pace, Visitor
@@ -67,7 +68,7 @@ def test_no_more_are_out_at_once_than_may_be_whoever_asks() -> None:
     for thread in threads:
         thread.start()
     for _ in range(may_be):
-        assert entered.acquire(timeout=20)
+        assert entered.acquire(timeout=PATIENCE_S)
     assert not entered.acquire(timeout=0.1)  # the others wait
     go_on.set()
     for thread in threads:

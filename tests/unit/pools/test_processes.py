@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from orphaned import PATIENCE_S, appears, began_and_orphaned
+from machine import PATIENCE_S
+from orphaned import appears, began_and_orphaned
 from planned import job_of
 from pooled import breaks, dies, passes, players, refuses, waits
 

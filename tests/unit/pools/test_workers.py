@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from orphaned import PATIENCE_S, appears, began_and_orphaned
+from machine import PATIENCE_S
+from orphaned import appears, began_and_orphaned
 from planned import job_of
 from pooled import DeskPlayer, asks, desk_players, first_dies, passes, refuses, sits
 

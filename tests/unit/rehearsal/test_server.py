@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from machine import PATIENCE_S
 from rehearsing import CODEC, ask, header, policy_file, rehearsal, scenario
 
 from harness.errors import EnvironmentProblem, ProviderError, StoreError
@@ -156,9 +157,9 @@ def test_the_end_wakes_those_that_hang_and_those_that_are_late() -> None:
         with served.serve() as serving:
             waiting = [pool.submit(wait_for_it, serving, model) for model in ("h", "l")]
             for _ in waiting:
-                assert arrived.acquire(timeout=20)
+                assert arrived.acquire(timeout=PATIENCE_S)
         for future in waiting:
-            future.result(timeout=20)
+            future.result(timeout=PATIENCE_S)
     assert ended == ["connection_lost"] * 2
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.schema.run import EpisodeJob, EpisodeResult
 from harness.suite import Care, SuiteEnd, run_suite
@@ -14,7 +15,6 @@ from harness.suite import Care, SuiteEnd, run_suite
 Live = Callable[[int, str], EpisodeJob]
 Played = Callable[[EpisodeJob], EpisodeResult]
 Failed = Callable[[EpisodeJob, str], EpisodeResult]
-PATIENCE_S = 20.0
 AT_ONCE = Care(pause_s=0)
 
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.collecting import OBJECTS
 from harness.errors import PlaneMissingError, StoreError
@@ -14,7 +15,6 @@ from harness.suite import SuiteEnd, run_suite
 
 Job = Callable[[int], EpisodeJob]
 Played = Callable[[EpisodeJob], EpisodeResult]
-PATIENCE_S = 20.0
 
 
 def _ignore(index: int, result: EpisodeResult) -> None:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.workspace import NAMES_OF_FILTERS, git_environment, kept_outside
 
@@ -72,7 +73,9 @@ def hostile(tmp_path: Path) -> Path:
 
 
 def test_the_traps_do_work_where_nobody_looks_out(hostile: Path, tmp_path: Path) -> None:
-    subprocess.run([GIT, *READS[0]], cwd=hostile, env={"PATH": PATH}, check=False, capture_output=True, timeout=30)
+    subprocess.run(
+        [GIT, *READS[0]], cwd=hostile, env={"PATH": PATH}, check=False, capture_output=True, timeout=PATIENCE_S
+    )
     assert (tmp_path / "ran").exists()
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from machine import PATIENCE_S
 
 from harness.workspace.removal import remove_tree
 
@@ -36,7 +37,7 @@ def test_a_missing_directory_is_no_error(tmp_path: Path) -> None:
 def test_read_only_and_closed_directories_go_for_an_ordinary_user(tmp_path: Path) -> None:
     base = tmp_path / "base"
     base.mkdir()
-    subprocess.run([sys.executable, "-c", AS_NOBODY, str(base)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", AS_NOBODY, str(base)], check=True, timeout=PATIENCE_S)
     assert list(base.iterdir()) == []
 
 
