@@ -66,7 +66,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
     "http.server": ("rehearsal/server.py",),
     "urllib.request": ("providers/_surroundings.py",),
     "http.client": (),
-    "subprocess": _PROCESSES,
+    "subprocess": (*_PROCESSES, "workspace/removing.py"),
     "pty": _PROCESSES,
     "multiprocessing": (*_PROCESSES, "pools/"),
     **{f"os.{name}": _PROCESSES for name in ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp")},

@@ -15,7 +15,7 @@ from harness.scenario import NoClassifiers
 from harness.schema.run import EpisodeJob, LateRow
 from harness.schema.scenario import LoadedScenario
 from harness.schema.tool import ToolSpec
-from harness.workspace import Workspace
+from harness.workspace import Left, Workspace
 
 __all__ = ["CLASSIFIER_VERSION", "EpisodeParts", "judged_by"]
 
@@ -57,8 +57,8 @@ class EpisodeParts:
     were given up, ``late`` accounts for what they bring, and ``late_row`` keeps that once the episode is told.
     ``operations`` are those of the control plane that can be tools. ``meter`` counts what it costs (None: its own
     ledger does, at the actor's prices); ``quota`` is asked before it begins and before each model attempt (None: nobody
-    is); ``pace`` says when an attempt may be sent (None: at once). ``remove_later`` is given what removes the
-    workspace, where that need not wait (None: it is done at once). ``classifiers`` are those that a scenario may name.
+    is); ``pace`` says when an attempt may be sent (None: at once). ``remove_later`` is given the workspace where its
+    removal need not wait (None: it is done at once). ``classifiers`` are those that a scenario may name.
     """
 
     job: EpisodeJob
@@ -82,7 +82,7 @@ class EpisodeParts:
     late: LateReplies = LATE
     late_row: Callable[[LateRow], None] = _drop
     operations: Mapping[str, ToolSpec] = field(default_factory=dict)
-    remove_later: Callable[[Callable[[], None]], None] | None = None
+    remove_later: Callable[[Path, Left], None] | None = None
     classifiers: Classifiers = field(default_factory=NoClassifiers)
 
     @property

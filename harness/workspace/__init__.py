@@ -5,7 +5,7 @@ from harness.workspace.git_reading import NAMES_OF_FILTERS, git_environment, kep
 from harness.workspace.placeholders import Placeholders
 from harness.workspace.populate import populate
 from harness.workspace.removal import remove_tree
-from harness.workspace.removing import Removals
+from harness.workspace.removing import Left, Removals
 from harness.workspace.reservation import Workspace, reserve, sweep
 from harness.workspace.snapshot import restore, save, unreadable
 from harness.workspace.surroundings import shortage
@@ -13,6 +13,7 @@ from harness.workspace.surroundings import shortage
 __all__ = [
     "NAMES_OF_FILTERS",
     "Fingerprinter",
+    "Left",
     "Placeholders",
     "Removals",
     "Workspace",

@@ -1,14 +1,30 @@
-"""Removing a directory that a stranger filled: read-only parts, odd names, any depth, links never followed."""
+"""Removing a directory that a stranger filled: read-only parts, odd names, any depth, links never followed.
+
+Standard library only: as a script it removes the directories whose paths, each with a NUL behind it, it reads, and
+answers each with the byte ``GONE`` or another one, until its input ends.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
 import stat
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-__all__ = ["remove_tree"]
+__all__ = ["GONE", "SCRIPT", "is_removed", "remove_tree"]
+
+#: This file, as a script.
+SCRIPT: Final = __file__
+
+#: The script's answer where a directory is gone, as a byte.
+GONE: Final = ord("1")
+_LEFT: Final = ord("0")
+#: A process that outlived its time may still be writing: so often a removal is tried.
+_TRIES: Final = 3
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -33,6 +49,15 @@ def remove_tree(path: Path) -> None:
     finally:
         os.close(top)
     path.rmdir()
+
+
+def is_removed(path: Path) -> bool:
+    """Remove a directory with all that is in it; False where a part of it could not be."""
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            remove_tree(path)
+            return True
+    return False
 
 
 def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> bool:
@@ -104,3 +129,17 @@ def _exists(folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def _main() -> None:
+    rest = b""
+    while read := os.read(0, 1 << 16):
+        *paths, rest = (rest + read).split(b"\0")
+        for path in paths:
+            sys.stdout.buffer.write(bytes([GONE if is_removed(Path(os.fsdecode(path))) else _LEFT]))
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    with suppress(BrokenPipeError):  # whoever asked has ended, and what was asked for is left to a sweep
+        _main()

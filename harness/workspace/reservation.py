@@ -29,7 +29,8 @@ from harness.workspace.owning import (
     owner_file,
     roots_of,
 )
-from harness.workspace.removal import remove_tree
+from harness.workspace.removal import is_removed
+from harness.workspace.removing import Left, leave
 
 __all__ = ["PROCESS_HOME", "Workspace", "reserve", "sweep"]
 
@@ -66,7 +67,7 @@ def reserve(
     keep: bool = False,
     cwd: str | None = None,
     name: str | None = None,
-    later: Callable[[Callable[[], None]], None] | None = None,
+    later: Callable[[Path, Left], None] | None = None,
 ) -> Iterator[Workspace]:
     """A new workspace of mode 0700 below ``base`` (the system's temporary directory), removed at the end.
 
@@ -75,8 +76,8 @@ def reserve(
     ``name`` is that of an earlier one, to be made again at the same place: what a dead owner left there is removed.
     ``keep`` leaves it behind, and ``sweep`` never touches it. ``cwd`` names a root; without it ``project``, or the
     first root where there is none of that name. What cannot be removed at the end is left to the next ``sweep``.
-    ``later`` is given what removes it, to be called once, from any thread; without it that is done before this ends.
-    With it the workspaces that a process has at a time share one owner file.
+    ``later`` is given the path that is to be removed, and what to tell of that once, from any thread; without it that
+    is done before this ends. With it the workspaces that a process has at a time share one owner file.
 
     Raises:
         SetupRejectedError: the roots' names cannot be used.
@@ -94,10 +95,11 @@ def reserve(
         start = paths[cwd] if cwd is not None else paths.get("project", next(iter(paths.values())))
         yield Workspace(root, given / root.name, paths, root / PROCESS_HOME, start)
     finally:
-        if keep or later is None:
-            _leave(root, owner, keep=keep)
+        left = partial(_left, owner)
+        if keep:
+            left(is_gone=True)
         else:
-            later(partial(_leave, root, owner))
+            (later or leave)(root, left)
 
 
 def sweep(base: Path | None = None) -> int:
@@ -180,23 +182,8 @@ def _make(root: Path, inside: Sequence[str]) -> None:
         raise EnvironmentProblem(f"temporary directory {root.parent}: {error.strerror}") from error
 
 
-def _leave(root: Path, owner: Owner, *, keep: bool = False) -> None:
-    is_gone = keep
-    try:
-        is_gone = is_gone or _removed(root)
-    except KeyboardInterrupt:
-        is_gone = _removed(root)
-        raise
-    finally:
-        OWNERS.give_back(owner, is_gone=is_gone)
-
-
-def _removed(root: Path) -> bool:
-    for _ in range(3):  # a process that outlived its time may still be writing
-        with contextlib.suppress(OSError):
-            remove_tree(root)
-            return True
-    return False
+def _left(owner: Owner, is_gone: bool) -> None:
+    OWNERS.give_back(owner, is_gone=is_gone)
 
 
 def _sweep_one(owner: Path) -> int:
@@ -213,7 +200,7 @@ def _sweep_one(owner: Path) -> int:
         mark, roots = os.read(descriptor, len(MARK) + 1), roots_of(owner)
         if roots and mark != MARK:
             return 0
-        gone = sum(_is_own_directory(root) and _removed(root) for root in roots)
+        gone = sum(_is_own_directory(root) and is_removed(root) for root in roots)
         # without a directory it was killed before that was made, or after it was removed
         if gone == len(roots) and mark in {MARK, b""}:
             with contextlib.suppress(OSError):

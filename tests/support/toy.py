@@ -29,7 +29,7 @@ from harness.schema.scenario import LoadedScenario, Scenario
 from harness.schema.script import Script
 from harness.schema.tool import ToolCall, ToolSpec
 from harness.schema.trace import EpisodeTrace
-from harness.workspace import Workspace
+from harness.workspace import Left, Workspace
 
 SCRIPTED = ActorIdentity(ref="script:reference", kind="script", digest=digest_json("script"))
 IDENTITY = PlaneIdentity(name="toy", version="1", wheel_sha256="0" * 64)
@@ -210,7 +210,7 @@ class Stage:
     late: LateReplies = field(default_factory=LateReplies)
     late_rows: list[LateRow] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
-    remove_later: Callable[[Callable[[], None]], None] | None = None
+    remove_later: Callable[[Path, Left], None] | None = None
     classifiers: Classifiers = field(default_factory=NoClassifiers)
     judged_by: dict[str, int] = field(default_factory=dict)
     scenario: dict[str, JsonValue] = field(default_factory=lambda: SCENARIO)

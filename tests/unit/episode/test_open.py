@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from harness.schema.base import JsonValue
 from harness.schema.process import Completed
 from harness.schema.run import EpisodeOptions
 from harness.schema.tool import ToolCall
-from harness.workspace import Workspace
+from harness.workspace import Left, Workspace, remove_tree
 
 NOTHING_THERE = "its control-plane call ended with exit code 0 and has no text at /nowhere"
 REJECTED = ("rejected/setup_rejected", "not_judged", "setup_rejected")
@@ -183,16 +182,19 @@ def test_a_control_plane_that_fails_at_the_opening_is_at_fault_and_not_the_scena
 
 
 def test_a_workspace_is_removed_later_where_somebody_sees_to_it(stage: Stage) -> None:
-    waiting: list[Callable[[], None]] = []
-    stage.remove_later = waiting.append
+    waiting: list[tuple[Path, Left]] = []
+    stage.remove_later = lambda root, left: waiting.append((root, left))
     played = stage.play()
-    assert (played.receipt.verdict, len(waiting), played.plane[0].workspace.root.is_dir()) == ("pass", 1, True)
-    waiting[0]()
+    ((root, left),) = waiting
+    assert (played.receipt.verdict, root.is_dir()) == ("pass", True)
+    assert root == played.plane[0].workspace.root
+    remove_tree(root)
+    left(True)
     assert list(stage.temporary.iterdir()) == []
 
 
 def test_the_place_of_an_episode_on_disk_is_free_when_it_is_over(stage: Stage, tmp_path: Path) -> None:
-    waiting: list[Callable[[], None]] = []
-    stage.remove_later = waiting.append
+    waiting: list[Path] = []
+    stage.remove_later = lambda root, _: waiting.append(root)
     played = stage.play(actor=ReplyActor([said("no more")]), durable=DurablePlace(tmp_path / "kept", "1", sync=False))
     assert (waiting, played.plane[0].workspace.root.exists()) == ([], False)

@@ -8,17 +8,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cramped import small_files
 
 from harness.errors import EnvironmentProblem, SetupRejectedError
-from harness.workspace import reservation as module
-from harness.workspace import reserve, sweep
+from harness.workspace import Left, removal, reserve, sweep
 from harness.workspace.owning import MARK
 from harness.workspace.removal import remove_tree
+from harness.workspace.removing import leave
 
 ROOTS = ("project", "runtime", "home")
 
@@ -36,9 +35,12 @@ PARENT_AND_CHILD = """
 import os, sys
 from pathlib import Path
 from harness.workspace import reserve
+from harness.workspace.removing import leave
 later = []
+def keep(root, left):
+    later.append((root, left))
 def name_of_a_new_one():
-    with reserve(roots=("project",), base=Path(sys.argv[1]), later=later.append) as workspace:
+    with reserve(roots=("project",), base=Path(sys.argv[1]), later=keep) as workspace:
         return workspace.root.name
 parents = name_of_a_new_one()
 child = os.fork()
@@ -47,7 +49,7 @@ if child == 0:
     os._exit(0)
 os.waitpid(child, 0)
 print(parents, flush=True)
-later[0]()
+leave(*later[0])
 """
 
 
@@ -328,7 +330,7 @@ def test_sweep_goes_on_after_a_workspace_that_cannot_be_removed(
             raise PermissionError(path)
         remove(path)
 
-    monkeypatch.setattr(module, "remove_tree", some)
+    monkeypatch.setattr(removal, "remove_tree", some)
     assert sweep(tmp_path) == 1
     assert names_in(tmp_path) == ["harness-aaaaaaaa", "harness-aaaaaaaa.owner"]
 
@@ -340,7 +342,7 @@ def test_what_cannot_be_removed_at_the_end_is_left_to_the_next_sweep(
         raise PermissionError(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "remove_tree", never)
+        patch.setattr(removal, "remove_tree", never)
         with reserve(roots=ROOTS, base=tmp_path):
             pass
     assert len(list(tmp_path.iterdir())) == 2
@@ -360,7 +362,7 @@ def test_an_interrupt_during_removal_still_removes_and_is_raised(
             raise KeyboardInterrupt
         remove(path)
 
-    monkeypatch.setattr(module, "remove_tree", interrupted_once)
+    monkeypatch.setattr(removal, "remove_tree", interrupted_once)
     with pytest.raises(KeyboardInterrupt), reserve(roots=ROOTS, base=tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
@@ -385,12 +387,26 @@ def test_reserve_takes_another_name_when_a_sweep_took_its_owner_file(
         assert names_in(tmp_path) == [workspace.root.name, f"{workspace.root.name}.owner"]
 
 
-def left_for_later(base: Path, count: int) -> tuple[list[Path], list[Callable[[], None]]]:
+class Later:
+    """Keeps what is to be removed, until it is asked to."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Path, Left]] = []
+
+    def __call__(self, root: Path, left: Left) -> None:
+        self.waiting.append((root, left))
+
+    def remove(self) -> None:
+        """Remove them, the first first."""
+        while self.waiting:
+            leave(*self.waiting.pop(0))
+
+
+def left_for_later(base: Path, count: int) -> tuple[list[Path], Later]:
     """So many workspaces, and what removes them."""
-    roots: list[Path] = []
-    later: list[Callable[[], None]] = []
+    roots, later = [], Later()
     for _ in range(count):
-        with reserve(roots=ROOTS, base=base, later=later.append) as workspace:
+        with reserve(roots=ROOTS, base=base, later=later) as workspace:
             roots.append(workspace.root)
     return roots, later
 
@@ -400,26 +416,24 @@ def test_workspaces_that_are_removed_later_share_an_owner_file_which_goes_with_t
     assert len(set(roots)) == 3
     assert all(re.fullmatch(r"harness-[a-z0-9_]{8}-[0-9a-f]{8}", root.name) for root in roots)
     assert [path.name for path in tmp_path.glob("*.owner")] == [f"{roots[0].name.rpartition('-')[0]}.owner"]
-    for at, remove in enumerate(later):
+    for at, (root, left) in enumerate(later.waiting):
         assert sweep(tmp_path) == 0
-        assert all(root.is_dir() for root in roots[at:])
-        remove()
+        assert all(other.is_dir() for other in roots[at:])
+        leave(root, left)
         assert not roots[at].exists()
     assert list(tmp_path.iterdir()) == []
     others, later = left_for_later(tmp_path, 1)
     assert others[0].name.rpartition("-")[0] != roots[0].name.rpartition("-")[0]
-    later[0]()
+    later.remove()
 
 
 def test_a_workspace_at_a_known_place_or_one_that_is_kept_has_an_owner_file_of_its_own(tmp_path: Path) -> None:
     _, later = left_for_later(tmp_path, 1)
-    more: list[Callable[[], None]] = []
-    with reserve(roots=ROOTS, base=tmp_path, later=more.append, name="harness-abcdefgh") as workspace:
+    with reserve(roots=ROOTS, base=tmp_path, later=later, name="harness-abcdefgh") as workspace:
         assert len(list(tmp_path.glob("*.owner"))) == 2
-    with reserve(roots=ROOTS, base=tmp_path, later=more.append, keep=True) as kept:
+    with reserve(roots=ROOTS, base=tmp_path, later=later, keep=True) as kept:
         assert len(list(tmp_path.glob("*.owner"))) == 2
-    for remove in (*later, *more):
-        remove()
+    later.remove()
     assert not workspace.root.exists()
     assert list(tmp_path.iterdir()) == [kept.root]
 
@@ -442,9 +456,9 @@ def test_a_shared_owner_file_stays_while_one_of_its_workspaces_cannot_be_removed
         raise PermissionError(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "remove_tree", never)
-        later[0]()
-    later[1]()
+        patch.setattr(removal, "remove_tree", never)
+        leave(*later.waiting.pop(0))
+    later.remove()
     assert names_in(tmp_path) == [stuck.name, f"{stuck.name.rpartition('-')[0]}.owner"]
     assert sweep(tmp_path) == 1
     assert list(tmp_path.iterdir()) == []
