@@ -26,7 +26,7 @@ test: venv ## style, types and the fast tests
 	$(BIN)/pytest -n auto -m "not slow"
 
 test-all: venv browser ## the slow suites: fresh clone, wheel, identity of receipts, the docs, mutations, browser, bench
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -n auto --dist loadgroup -m slow
 
 # Apart from `test`: to measure what tests reach takes half as long again.
 coverage: venv ## the fast tests with what they reach of the code

@@ -9,7 +9,8 @@ process of its own:
 - a storm: a share of the attempts is refused with 429. Every trial is judged in the end, and the attempts at calls are
   counted apart from the trials.
 
-Medians of runs that alternate.
+Medians of runs that alternate. Our workspaces lie in memory where the system has room for files there, as
+docs/running.md advises (the others make none); our logs lie in the temporary directory.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from workspaces import MEMORY, environment
 
 HERE = Path(__file__).parent
 INSPECT = Path(".stamp/inspect/bin/python")
@@ -51,7 +54,7 @@ def played(python: Path, side: str, url: str, count: int) -> Told:
     """One run in a fresh process. Raises SystemExit where an episode does not pass."""
     with tempfile.TemporaryDirectory() as folder:
         command = [str(python), str(HERE / side), url, str(count), str(AT_ONCE), *([folder] if "live" in side else [])]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(MEMORY))
     if done.returncode:
         raise SystemExit(f"{side} exits {done.returncode}: {(done.stdout + done.stderr)[-500:]}")
     told: Told = json.loads(done.stdout.splitlines()[-1])

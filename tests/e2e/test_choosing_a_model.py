@@ -14,7 +14,8 @@ from command_line import CommandLine
 from machine import PATIENCE_S, yardstick_s
 from report_pages import without_script
 
-pytestmark = [pytest.mark.plane, pytest.mark.slow]
+#: In one process of those that share the tests: what all of these look at is played for minutes.
+pytestmark = [pytest.mark.plane, pytest.mark.slow, pytest.mark.xdist_group("choosing")]
 
 #: How often each model plays the reference, the best one first.
 PLANTED = {"strong": 0.97, "middle": 0.85, "weak": 0.6}
