@@ -96,13 +96,14 @@ class _Remover:
         self._asked: deque[tuple[Path, Left]] = deque()
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):
-            # a session of its own: a key pressed at the terminal is for this process to answer
+            # in a session of its own: a key pressed at the terminal is for this process to answer
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", SCRIPT],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
+                env={},
                 bufsize=0,
                 start_new_session=True,
             )

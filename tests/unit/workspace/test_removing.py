@@ -175,13 +175,15 @@ def test_a_key_pressed_in_a_removal_leaves_nothing_behind(
     assert (told.gone, root.exists()) == ({"a": [True]}, False)
 
 
-def test_the_process_ends_with_the_one_that_asks_and_is_not_reached_by_its_terminal(
-    tmp_path: Path, told: Told, begun: list[subprocess.Popen[bytes]]
+def test_the_process_ends_with_the_one_that_asks_has_no_keys_and_is_not_reached_by_its_terminal(
+    tmp_path: Path, told: Told, begun: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
     removals = Removals(alone=0)
     removals.hand_over(full(tmp_path, "a"), told.of(tmp_path / "a"))
     (process,) = begun
     assert os.getsid(process.pid) == process.pid
+    assert Path(f"/proc/{process.pid}/environ").read_bytes() == b""
     assert process.stdin is not None
     process.stdin.close()  # as whoever is killed closes it
     assert process.wait(PATIENCE_S) == 0
