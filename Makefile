@@ -42,7 +42,7 @@ bench: venv bench-peer ## speed and memory, as ratios inside one run, and of the
 	$(BIN)/python tests/bench/whole_run.py --require 1
 	$(BIN)/python tests/bench/scale.py --require-seconds 30 --require-mb 1000
 	$(BIN)/python tests/bench/replay.py --require-flat 1.5 --require-vcr 100
-	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 15 --require-memory 20
+	$(BIN)/python tests/bench/episodes.py --inspect $(PEER)/bin/python --require 15 --require-in-memory 20 --require-memory 20
 	$(BIN)/python tests/bench/concurrency.py --inspect $(PEER)/bin/python --episodes 512 --require-bound 0.93 --require-bare 0.45 --require 5
 
 bench-peer: export PROGRAM = $(PEERS)
