@@ -57,9 +57,11 @@ class Removals:
         with self._lock:
             told = self._remover.told() if self._remover is not None else []
             is_asked = self._is_asked(root, left)
-        _tell(told)
-        if not is_asked:
-            leave(root, left)
+        try:
+            _tell(told)
+        finally:
+            if not is_asked:
+                leave(root, left)
 
     def close(self) -> None:
         """Wait until everything is removed; idempotent."""
@@ -107,6 +109,8 @@ class _Remover:
                 bufsize=0,
                 start_new_session=True,
             )
+            if self._process.stdout is not None:
+                os.set_blocking(self._process.stdout.fileno(), False)
 
     @property
     def asked(self) -> int:
@@ -128,10 +132,8 @@ class _Remover:
         """What it has answered since it was last asked; all that it was asked for, where it ended before its time."""
         if self._process is None or self._process.stdout is None:
             return []
-        answers = self._process.stdout.fileno()
-        os.set_blocking(answers, False)
         try:
-            told = os.read(answers, WAITING)
+            told = os.read(self._process.stdout.fileno(), WAITING)
         except BlockingIOError:
             return []
         return self._answered(told) if told else self.end()
