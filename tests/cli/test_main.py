@@ -366,13 +366,15 @@ def test_an_argument_with_a_nul_is_wrong_usage(harness: Harness) -> None:
 def test_an_error_line_shows_no_key_and_acts_on_no_terminal(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-" + "a1B2" * 6
     said = [harness("run", "--actor", key, "--dry-run"), harness("run", "--keep", key, "--dry-run")]
+    told = []
     for variable in ("HARNESS_ACTOR", "HARNESS_KEEP"):
         monkeypatch.setenv(variable, key)
-        said += [harness("run", "--dry-run"), harness("doctor")]
+        said.append(harness("run", "--dry-run"))
+        told.append(harness("doctor"))  # its exit code is that of the machine too
         monkeypatch.delenv(variable)
     said.append(harness("qualify", "run", "--policy", "a\x1b]0;b\x07c"))
-    for code, out, err in said:
-        assert code == 4
+    assert {code for code, _, _ in said} == {4}
+    for _, out, err in (*said, *told):
         assert key not in out + err
         assert not {"\x1b", "\x07"} & set(err)
     assert "(looks like a credential)" in said[0][2]
